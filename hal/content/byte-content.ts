@@ -1,0 +1,238 @@
+/**
+ * Byte content: pages hold their real 4096 bytes.
+ *
+ * A page is immutable once stored and counted by the places that refer to it; a partial write makes
+ * a new page. Frames in memory are bounded: beyond the bound the longest-resident page goes to an
+ * injected synchronous backing (a file) and comes back when it is looked at.
+ */
+
+import { invariant } from '../sim/invariant.ts';
+import type { Machine, Saved } from '../sim/snapshot.ts';
+import { SECTOR_BYTES, SECTORS_PER_SLOT, SLOT_BYTES, WHOLE_SLOT } from '../sim/units.ts';
+import { type Content, ContentBase } from './content.ts';
+import { isMetadata, MetadataPages } from './metadata-pages.ts';
+
+/** Where pages go that find no room in memory. */
+export interface PageBacking {
+  write(page: number, bytes: Uint8Array): void;
+  read(page: number, into: Uint8Array): void;
+}
+
+const NONE = -1;
+const FRAMES_PER_SLAB = 256;
+const ZEROS = new Uint8Array(SLOT_BYTES);
+
+export class ByteContent extends ContentBase implements Content {
+  readonly kind = 'hal.content';
+  readonly version = 1;
+  readonly holdsBytes = true;
+  readonly metadata: MetadataPages;
+  readonly #framesMax: number;
+  readonly #backing: PageBacking | null;
+  /** References to each page. */
+  #references = new Int32Array(1024);
+  /** Frame of each page, NONE when it is in the backing or free. */
+  #frameOf = new Int32Array(1024).fill(NONE);
+  #freePages: number[] = [];
+  #pageCount = 0;
+  #frames: Uint8Array[] = [];
+  /** Page in each frame, NONE for a free frame. */
+  #pageIn: number[] = [];
+  #freeFrames: number[] = [];
+  /** Frame whose page is put out next. */
+  #clock = 0;
+
+  /**
+   * @param framesMax pages of 4 KiB kept in memory
+   * @param backing takes the rest; without one the bound is not enforced
+   */
+  constructor(framesMax: number, backing: PageBacking | null, metadata = new MetadataPages()) {
+    super();
+    this.#framesMax = Math.max(64, framesMax);
+    this.#backing = backing;
+    this.metadata = metadata;
+  }
+
+  /** Pages in use, and how many of them are in memory. */
+  get pageCount(): number {
+    return this.#pageCount - this.#freePages.length;
+  }
+
+  get residentCount(): number {
+    return this.#frames.length - this.#freeFrames.length;
+  }
+
+  /** Stores 4096 bytes copied from `bytes` at `offset`; the caller owns the handle. */
+  store(bytes: Uint8Array, offset = 0): number {
+    const page = this.#takePage();
+    const frame = this.#frames[this.#frameOf[page]!]!;
+    frame.set(bytes.subarray(offset, offset + SLOT_BYTES));
+    return -page - 1;
+  }
+
+  retain(content: number): void {
+    if (content >= 0) return;
+    if (isMetadata(content)) {
+      this.metadata.retain(content);
+      return;
+    }
+    const page = -content - 1;
+    this.#references[page] = this.#references[page]! + 1;
+  }
+
+  release(content: number): void {
+    if (content >= 0) return;
+    if (isMetadata(content)) {
+      this.metadata.release(content);
+      return;
+    }
+    const page = -content - 1;
+    const left = this.#references[page]! - 1;
+    invariant(left >= 0, 'a page is released once per reference');
+    this.#references[page] = left;
+    if (left > 0) return;
+    const frame = this.#frameOf[page]!;
+    if (frame !== NONE) {
+      this.#pageIn[frame] = NONE;
+      this.#freeFrames.push(frame);
+      this.#frameOf[page] = NONE;
+    }
+    this.#freePages.push(page);
+  }
+
+  merge(below: number, above: number, mask: number): number {
+    if (mask === WHOLE_SLOT) {
+      this.retain(above);
+      return above;
+    }
+    const merged = this.bytesOf(below).slice();
+    const top = this.bytesOf(above);
+    for (let sector = 0; sector < SECTORS_PER_SLOT; sector++) {
+      if (((mask >> sector) & 1) === 0) continue;
+      const at = sector * SECTOR_BYTES;
+      merged.set(top.subarray(at, at + SECTOR_BYTES), at);
+    }
+    return this.store(merged);
+  }
+
+  sectorTag(content: number, sector: number): number {
+    const bytes = this.bytesOf(content);
+    let hash = 0;
+    for (let i = sector * SECTOR_BYTES; i < (sector + 1) * SECTOR_BYTES; i++) {
+      hash = Math.imul(hash, 31) + bytes[i]!;
+    }
+    return hash | 0;
+  }
+
+  /** The page's bytes: a view that is good until the next call. */
+  bytesOf(content: number): Uint8Array {
+    if (content >= 0) {
+      invariant(content === 0, 'a store of bytes knows no tags');
+      return ZEROS;
+    }
+    if (isMetadata(content)) return this.metadata.read(content);
+    const page = -content - 1;
+    if (this.#frameOf[page] === NONE) this.#bringIn(page);
+    return this.#frames[this.#frameOf[page]!]!;
+  }
+
+  fork(_machine: Machine): ByteContent {
+    const copy = new ByteContent(this.#framesMax, null, this.metadata.fork());
+    copy.#restorePages(this.#savePages());
+    return copy;
+  }
+
+  save(): Saved {
+    return { ...this.#savePages(), metadata: this.metadata.save() };
+  }
+
+  restore(saved: Saved): void {
+    this.#restorePages(saved);
+    this.metadata.restore(saved.metadata as Saved, null);
+  }
+
+  #savePages(): Saved {
+    const pages: (Uint8Array | null)[] = [];
+    for (let page = 0; page < this.#pageCount; page++) {
+      pages.push(this.#references[page]! > 0 ? this.bytesOf(-page - 1).slice() : null);
+    }
+    return {
+      pages,
+      references: this.#references.slice(0, this.#pageCount),
+      freePages: Int32Array.from(this.#freePages),
+    };
+  }
+
+  #restorePages(saved: Saved): void {
+    const pages = saved.pages as (Uint8Array | null)[];
+    this.#frames = [];
+    this.#pageIn = [];
+    this.#freeFrames = [];
+    this.#clock = 0;
+    this.#pageCount = pages.length;
+    this.#references = new Int32Array(Math.max(1024, pages.length));
+    this.#references.set(saved.references as Int32Array);
+    this.#frameOf = new Int32Array(this.#references.length).fill(NONE);
+    this.#freePages = [...(saved.freePages as Int32Array)];
+    pages.forEach((bytes, page) => {
+      if (bytes === null) return;
+      this.#place(page);
+      this.#frames[this.#frameOf[page]!]!.set(bytes);
+    });
+  }
+
+  #takePage(): number {
+    const page = this.#freePages.pop() ?? this.#pageCount++;
+    if (page >= this.#references.length) this.#grow();
+    this.#references[page] = 1;
+    this.#place(page);
+    return page;
+  }
+
+  #grow(): void {
+    const length = this.#references.length * 2;
+    const references = new Int32Array(length);
+    references.set(this.#references);
+    const frameOf = new Int32Array(length).fill(NONE);
+    frameOf.set(this.#frameOf);
+    this.#references = references;
+    this.#frameOf = frameOf;
+  }
+
+  #bringIn(page: number): void {
+    invariant(this.#references[page]! > 0, 'only a live page is looked at');
+    this.#place(page);
+    this.#backing!.read(page, this.#frames[this.#frameOf[page]!]!);
+  }
+
+  /** Gives `page` a frame, putting the longest-resident page out when memory is used up. */
+  #place(page: number): void {
+    if (this.#freeFrames.length === 0) {
+      const full = this.#frames.length >= this.#framesMax && this.#backing !== null;
+      if (full) this.#putOut();
+      else this.#addSlab();
+    }
+    const frame = this.#freeFrames.pop()!;
+    this.#pageIn[frame] = page;
+    this.#frameOf[page] = frame;
+  }
+
+  #putOut(): void {
+    const frame = this.#clock;
+    this.#clock = (frame + 1) % this.#frames.length;
+    const page = this.#pageIn[frame]!;
+    this.#backing!.write(page, this.#frames[frame]!);
+    this.#frameOf[page] = NONE;
+    this.#pageIn[frame] = NONE;
+    this.#freeFrames.push(frame);
+  }
+
+  #addSlab(): void {
+    const slab = new Uint8Array(FRAMES_PER_SLAB * SLOT_BYTES);
+    for (let i = FRAMES_PER_SLAB - 1; i >= 0; i--) {
+      this.#freeFrames.push(this.#frames.length);
+      this.#pageIn.push(NONE);
+      this.#frames.push(slab.subarray(i * SLOT_BYTES, (i + 1) * SLOT_BYTES));
+    }
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Metadata pages: 4 KiB of bytes that firmware wrote, or a reference to a page of a DRAM table.
+ *
+ * Bytes are immutable once written, so that snapshots share them. A reference becomes bytes when its
+ * cells change (dram-table.ts) or when the flash array is forked.
+ */
+
+import { type Borrower, CELLS_PER_PAGE, type DramTable } from '../dram-table.ts';
+import { invariant } from '../sim/invariant.ts';
+import type { Saved } from '../sim/snapshot.ts';
+import { SLOT_BYTES } from '../sim/units.ts';
+
+/** Data handles at or below this number are metadata pages. */
+export const METADATA_TOP = -(2 ** 30);
+const NO_PAGE = -1;
+
+export function isMetadata(content: number): boolean {
+  return content <= METADATA_TOP;
+}
+
+export class MetadataPages implements Borrower {
+  /** Bytes by page index, null for a reference or a free index. */
+  #bytes: (Uint8Array | null)[] = [];
+  #references: number[] = [];
+  /** First cell of a reference, NO_PAGE when the page holds bytes or is free. */
+  #firstCell: number[] = [];
+  #free: number[] = [];
+  /** Indices of the pages that refer to each page of the table. */
+  #lent = new Map<number, number[]>();
+  #table: DramTable | null = null;
+
+  write(bytes: Uint8Array): number {
+    invariant(bytes.length === SLOT_BYTES, 'a metadata page has 4096 bytes');
+    return this.#add(bytes, NO_PAGE);
+  }
+
+  lend(table: DramTable, firstCell: number): number {
+    invariant(this.#table === null || this.#table === table, 'one table lends its pages');
+    this.#table = table;
+    const content = this.#add(null, firstCell);
+    const page = firstCell / CELLS_PER_PAGE;
+    const indices = this.#lent.get(page) ?? [];
+    indices.push(METADATA_TOP - content);
+    this.#lent.set(page, indices);
+    table.lendTo(this, page);
+    return content;
+  }
+
+  read(content: number): Uint8Array {
+    const index = METADATA_TOP - content;
+    const bytes = this.#bytes[index];
+    if (bytes !== null && bytes !== undefined) return bytes;
+    invariant(this.#references[index]! > 0, 'only a live metadata page is read');
+    return this.#serialise(this.#firstCell[index]!);
+  }
+
+  /** Loads a page into the table; a page that refers to those very cells is there already. */
+  load(content: number, table: DramTable, firstCell: number): void {
+    const index = METADATA_TOP - content;
+    if (this.#bytes[index] === null && this.#firstCell[index] === firstCell) return;
+    const bytes = this.read(content);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const count = Math.min(CELLS_PER_PAGE, table.values.length - firstCell);
+    for (let i = 0; i < count; i++) {
+      const value = view.getInt32(i * 4, true);
+      if (table.values[firstCell + i] !== value) table.write(firstCell + i, value);
+    }
+  }
+
+  retain(content: number): void {
+    const index = METADATA_TOP - content;
+    this.#references[index] = this.#references[index]! + 1;
+  }
+
+  release(content: number): void {
+    const index = METADATA_TOP - content;
+    const left = this.#references[index]! - 1;
+    invariant(left >= 0, 'a metadata page is released once per reference');
+    this.#references[index] = left;
+    if (left > 0) return;
+    if (this.#bytes[index] === null) this.#forgetLoan(index);
+    this.#bytes[index] = null;
+    this.#firstCell[index] = NO_PAGE;
+    this.#free.push(index);
+  }
+
+  settle(table: DramTable, page: number): void {
+    for (const index of this.#lent.get(page) ?? []) {
+      this.#bytes[index] = this.#serialise(page * CELLS_PER_PAGE);
+      this.#firstCell[index] = NO_PAGE;
+      table.giveBack(page);
+    }
+    this.#lent.delete(page);
+  }
+
+  /** A copy in which every page holds its own bytes. */
+  fork(): MetadataPages {
+    const copy = new MetadataPages();
+    copy.#references = [...this.#references];
+    copy.#free = [...this.#free];
+    copy.#bytes = this.#bytes.map((bytes, index) =>
+      this.#firstCell[index] === NO_PAGE ? bytes : this.#serialise(this.#firstCell[index]!),
+    );
+    copy.#firstCell = copy.#bytes.map(() => NO_PAGE);
+    return copy;
+  }
+
+  save(): Saved {
+    return {
+      bytes: [...this.#bytes],
+      references: Int32Array.from(this.#references),
+      firstCell: Int32Array.from(this.#firstCell),
+      free: Int32Array.from(this.#free),
+    };
+  }
+
+  /** Restores the pages; references are lent again from `table`. */
+  restore(saved: Saved, table: DramTable | null): void {
+    this.#bytes = [...(saved.bytes as (Uint8Array | null)[])];
+    this.#references = [...(saved.references as Int32Array)];
+    this.#firstCell = [...(saved.firstCell as Int32Array)];
+    this.#free = [...(saved.free as Int32Array)];
+    this.#lent.clear();
+    const owner = this.#table ?? table;
+    owner?.lentCount.fill(0);
+    this.#table = owner;
+    this.#firstCell.forEach((firstCell, index) => {
+      if (firstCell === NO_PAGE || owner === null) return;
+      const page = firstCell / CELLS_PER_PAGE;
+      this.#lent.set(page, [...(this.#lent.get(page) ?? []), index]);
+      owner.lendTo(this, page);
+    });
+  }
+
+  #add(bytes: Uint8Array | null, firstCell: number): number {
+    const index = this.#free.pop() ?? this.#bytes.length;
+    this.#bytes[index] = bytes;
+    this.#references[index] = 1;
+    this.#firstCell[index] = firstCell;
+    return METADATA_TOP - index;
+  }
+
+  #serialise(firstCell: number): Uint8Array {
+    const bytes = new Uint8Array(SLOT_BYTES);
+    const view = new DataView(bytes.buffer);
+    const values = this.#table!.values;
+    const count = Math.min(CELLS_PER_PAGE, values.length - firstCell);
+    for (let i = 0; i < count; i++) view.setInt32(i * 4, values[firstCell + i]!, true);
+    return bytes;
+  }
+
+  #forgetLoan(index: number): void {
+    const page = this.#firstCell[index]! / CELLS_PER_PAGE;
+    const indices = (this.#lent.get(page) ?? []).filter((other) => other !== index);
+    if (indices.length === 0) this.#lent.delete(page);
+    else this.#lent.set(page, indices);
+    this.#table!.giveBack(page);
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * DDR3L: two devices (an optional third carries parity), a region map proven to fit, and the charge
+ * for bandwidth.
+ *
+ * Regions chain: each begins where the one before it ends, as in the Barefoot family's firmware.
+ * The big tables that live in DRAM are reached through `table`; after loss of power they hold
+ * nothing. Sources: two DDR3L-1600 devices of 256 MB on the Vector 256 GB and a pad for a third
+ * (AnandTech 6363, Tech Report 23937); the width of 16 bits a device is assumed.
+ */
+
+import type { RegisterView } from './registers.ts';
+import type { Saveable, Saved } from './sim/snapshot.ts';
+import type { Timeline } from './sim/timeline.ts';
+
+export interface DramSettings {
+  readonly devices: number;
+  readonly bytesPerDevice: number;
+  readonly megatransfersPerSecond: number;
+  readonly busBytesPerDevice: number;
+  /** A third device that carries parity is fitted. */
+  readonly parityDevice: boolean;
+}
+
+export interface DramRegion {
+  readonly name: string;
+  readonly address: number;
+  readonly bytes: number;
+}
+
+/** A profile whose tables do not fit its DRAM, or another relation that cannot hold. */
+export class ImpossibleProfile extends Error {
+  override readonly name = 'ImpossibleProfile';
+}
+
+const DRAM_BASE = 0x4000_0000;
+
+export class Dram implements Saveable {
+  readonly kind = 'hal.dram';
+  readonly version = 1;
+  readonly settings: DramSettings;
+  readonly bytes: number;
+  readonly #timeline: Timeline;
+  readonly #bytesPerNs: number;
+  readonly #regions: DramRegion[] = [];
+  #bytesUsed = 0;
+  /** Bytes moved since power-on. */
+  bytesMoved = 0;
+  /** Instant until which the charged transfers keep the devices busy. */
+  #freeAtNs = 0;
+
+  constructor(settings: DramSettings, timeline: Timeline) {
+    this.settings = settings;
+    this.bytes = settings.devices * settings.bytesPerDevice;
+    this.#timeline = timeline;
+    const busBytes = settings.devices * settings.busBytesPerDevice;
+    this.#bytesPerNs = (settings.megatransfersPerSecond * busBytes) / 1_000;
+  }
+
+  /** Reserves the next region; throws ImpossibleProfile when it does not fit. */
+  region(name: string, bytes: number): DramRegion {
+    const region = { name, address: DRAM_BASE + this.#bytesUsed, bytes };
+    this.#bytesUsed += bytes;
+    if (this.#bytesUsed > this.bytes) {
+      throw new ImpossibleProfile(
+        `DRAM region '${name}' ends ${this.#bytesUsed - this.bytes} bytes past the ` +
+          `${this.bytes} bytes fitted (${this.settings.devices} devices): fewer slots or more DRAM`,
+      );
+    }
+    this.#regions.push(region);
+    return region;
+  }
+
+  get regions(): readonly DramRegion[] {
+    return this.#regions;
+  }
+
+  get bytesUsed(): number {
+    return this.#bytesUsed;
+  }
+
+  /** Charges a transfer; returns the ns by which the devices lag behind. */
+  charge(bytes: number): number {
+    const now = this.#timeline.nowNs;
+    const startNs = this.#freeAtNs > now ? this.#freeAtNs : now;
+    this.bytesMoved += bytes;
+    this.#freeAtNs = startNs + bytes / this.#bytesPerNs;
+    return this.#freeAtNs - now;
+  }
+
+  /** Ns the devices have spent on transfers since power-on. */
+  get busyNs(): number {
+    return this.bytesMoved / this.#bytesPerNs;
+  }
+
+  reset(): void {
+    this.#freeAtNs = 0;
+    this.bytesMoved = 0;
+  }
+
+  registers(): RegisterView {
+    return {
+      name: 'SDRAM',
+      baseAddress: 0x4800_0000,
+      registers: [
+        { name: 'SIZE', offset: 0x00, says: 'bytes fitted', read: () => this.bytes },
+        { name: 'USED', offset: 0x04, says: 'bytes in regions', read: () => this.#bytesUsed },
+        { name: 'DEVICES', offset: 0x08, says: 'devices', read: () => this.settings.devices },
+        { name: 'MOVED', offset: 0x0c, says: 'bytes moved', read: () => this.bytesMoved },
+      ],
+    };
+  }
+
+  save(): Saved {
+    return { bytesMoved: this.bytesMoved, freeAtNs: this.#freeAtNs };
+  }
+
+  restore(saved: Saved): void {
+    this.bytesMoved = saved.bytesMoved as number;
+    this.#freeAtNs = saved.freeAtNs as number;
+  }
+}

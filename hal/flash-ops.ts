@@ -1,0 +1,133 @@
+/**
+ * Flash operation descriptors: the pool in SRAM through which Aragon and the channels talk.
+ *
+ * A descriptor names one array operation on one multi-plane page (or block pair) and carries up to
+ * eight slots. Firmware fills it and submits its index; the array fills in status and what was read.
+ * Every field is a column, so that nothing is allocated per operation.
+ */
+
+import { invariant } from './sim/invariant.ts';
+import type { Saveable, Saved } from './sim/snapshot.ts';
+
+export enum FlashOp {
+  Read,
+  Program,
+  Erase,
+}
+
+export enum FlashStatus {
+  Ok,
+  /** The die reported FAIL for a program or erase. */
+  Failed,
+  /** A codeword held more errors than the code corrects. */
+  Uncorrectable,
+}
+
+/** Slots a descriptor has room for. */
+export const SLOTS_PER_OP = 8;
+const NONE = -1;
+
+/** Bits of the spare's page word: the logical page plus one, and flags above it. */
+export const LPN_MASK = 0x0fff_ffff;
+/** The last slot of its host command. */
+export const LAST_OF_COMMAND = 1 << 28;
+/** The slot holds metadata; the word's number is the metadata page index plus one. */
+export const METADATA = 1 << 29;
+
+export class FlashOps implements Saveable {
+  readonly kind = 'hal.flash-ops';
+  readonly version = 1;
+  readonly capacity: number;
+
+  readonly op: Uint8Array;
+  readonly die: Int32Array;
+  /** Block of plane 0 within the die; the operation covers one block per plane. */
+  readonly block: Int32Array;
+  readonly page: Int32Array;
+  /** Bit j: slot j of the multi-plane page takes part (reads transfer only these). */
+  readonly slotMask: Uint8Array;
+  /** 1: ahead of every operation that is not urgent. */
+  readonly urgent: Uint8Array;
+  readonly status: Uint8Array;
+  /** Firmware's own: who is told of the end, and with what. */
+  readonly owner: Uint8Array;
+  readonly argument: Int32Array;
+  /** Data handles of the slots (content.ts). */
+  readonly content: Int32Array;
+  /** Spare record: logical page plus one with flags. */
+  readonly pageWord: Int32Array;
+  /** Spare record: low 32 bits of the order number. */
+  readonly order: Int32Array;
+  /** Next descriptor of the queue this one waits in, or of the free list. */
+  readonly next: Int32Array;
+  #free = 0;
+  /** Descriptors in use. */
+  usedCount = 0;
+
+  constructor(capacity: number) {
+    this.capacity = capacity;
+    this.op = new Uint8Array(capacity);
+    this.die = new Int32Array(capacity);
+    this.block = new Int32Array(capacity);
+    this.page = new Int32Array(capacity);
+    this.slotMask = new Uint8Array(capacity);
+    this.urgent = new Uint8Array(capacity);
+    this.status = new Uint8Array(capacity);
+    this.owner = new Uint8Array(capacity);
+    this.argument = new Int32Array(capacity);
+    this.content = new Int32Array(capacity * SLOTS_PER_OP);
+    this.pageWord = new Int32Array(capacity * SLOTS_PER_OP);
+    this.order = new Int32Array(capacity * SLOTS_PER_OP);
+    this.next = new Int32Array(capacity);
+    this.reset();
+  }
+
+  get freeCount(): number {
+    return this.capacity - this.usedCount;
+  }
+
+  /** Takes a descriptor; its columns hold what its last user left. */
+  take(): number {
+    const index = this.#free;
+    invariant(index !== NONE, 'a flash descriptor is free when one is taken');
+    this.#free = this.next[index]!;
+    this.usedCount++;
+    return index;
+  }
+
+  give(index: number): void {
+    this.next[index] = this.#free;
+    this.#free = index;
+    this.usedCount--;
+  }
+
+  /** All descriptors free, as at power-on. */
+  reset(): void {
+    for (let i = 0; i < this.capacity; i++) this.next[i] = i + 1;
+    this.next[this.capacity - 1] = NONE;
+    this.#free = 0;
+    this.usedCount = 0;
+  }
+
+  #columns(): { [name: string]: Uint8Array | Int32Array } {
+    const { op, die, block, page, slotMask, urgent, status, owner } = this;
+    const { argument, content, pageWord, order, next } = this;
+    return {
+      ...{ op, die, block, page, slotMask, urgent, status, owner },
+      ...{ argument, content, pageWord, order, next },
+    };
+  }
+
+  save(): Saved {
+    const columns = Object.entries(this.#columns()).map(([name, c]) => [name, c.slice()]);
+    return { free: this.#free, usedCount: this.usedCount, ...Object.fromEntries(columns) };
+  }
+
+  restore(saved: Saved): void {
+    this.#free = saved.free as number;
+    this.usedCount = saved.usedCount as number;
+    for (const [name, column] of Object.entries(this.#columns())) {
+      column.set(saved[name] as Int32Array);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Geometry: how the flash array is cut up, and the one numbering of its 4 KiB slots.
+ *
+ * A slot number is die, block, page and slot in page, most significant first; every count is a power
+ * of two, so that parts of an address are bit fields. A superblock is one block per plane per die;
+ * its stripes are one multi-plane page per die. Block numbers are those of ONFI: the lowest block
+ * bit is the plane.
+ */
+
+import { invariant } from './sim/invariant.ts';
+import { log2Exact, SLOT_BYTES } from './sim/units.ts';
+
+export interface GeometryCounts {
+  readonly channels: number;
+  readonly diesPerChannel: number;
+  readonly planes: number;
+  /** Blocks of one die, both planes together. */
+  readonly blocksPerDie: number;
+  readonly pagesPerBlock: number;
+  readonly pageBytes: number;
+  readonly spareBytes: number;
+}
+
+export class Geometry implements GeometryCounts {
+  readonly channels: number;
+  readonly diesPerChannel: number;
+  readonly planes: number;
+  readonly blocksPerDie: number;
+  readonly pagesPerBlock: number;
+  readonly pageBytes: number;
+  readonly spareBytes: number;
+
+  readonly dies: number;
+  readonly blocks: number;
+  readonly slotsPerPage: number;
+  readonly slotsPerBlock: number;
+  /** Slots of one multi-plane page: what one program operation writes. */
+  readonly slotsPerUnit: number;
+  readonly slots: number;
+  readonly superblocks: number;
+  /** Multi-plane pages of one superblock. */
+  readonly unitsPerSuperblock: number;
+  readonly slotsPerSuperblock: number;
+
+  readonly slotBits: number;
+  readonly pageBits: number;
+  readonly blockBits: number;
+  readonly planeBits: number;
+
+  /** Throws RangeError naming the count when one is not a power of two. */
+  constructor(counts: GeometryCounts) {
+    this.channels = counts.channels;
+    this.diesPerChannel = counts.diesPerChannel;
+    this.planes = counts.planes;
+    this.blocksPerDie = counts.blocksPerDie;
+    this.pagesPerBlock = counts.pagesPerBlock;
+    this.pageBytes = counts.pageBytes;
+    this.spareBytes = counts.spareBytes;
+
+    this.slotsPerPage = counts.pageBytes / SLOT_BYTES;
+    this.slotBits = log2Exact(this.slotsPerPage, 'slots per page (pageBytes / 4096)');
+    this.pageBits = log2Exact(counts.pagesPerBlock, 'pagesPerBlock');
+    this.blockBits = log2Exact(counts.blocksPerDie, 'blocksPerDie');
+    this.planeBits = log2Exact(counts.planes, 'planes');
+    this.dies = counts.channels * counts.diesPerChannel;
+    log2Exact(this.dies, 'channels * diesPerChannel');
+    this.blocks = this.dies * counts.blocksPerDie;
+    this.slotsPerBlock = this.slotsPerPage * counts.pagesPerBlock;
+    this.slotsPerUnit = this.slotsPerPage * counts.planes;
+    this.slots = this.blocks * this.slotsPerBlock;
+    this.superblocks = counts.blocksPerDie / counts.planes;
+    this.unitsPerSuperblock = this.dies * counts.pagesPerBlock;
+    this.slotsPerSuperblock = this.unitsPerSuperblock * this.slotsPerUnit;
+    invariant(this.slotsPerUnit <= 8, 'a multi-plane page has at most eight slots');
+  }
+
+  slotOf(die: number, block: number, page: number, slotInPage: number): number {
+    const blockIndex = (die << this.blockBits) | block;
+    return (((blockIndex << this.pageBits) | page) << this.slotBits) | slotInPage;
+  }
+
+  /** Block counted over the whole array. */
+  blockIndexOf(slot: number): number {
+    return slot >>> (this.slotBits + this.pageBits);
+  }
+
+  dieOf(slot: number): number {
+    return slot >>> (this.slotBits + this.pageBits + this.blockBits);
+  }
+
+  /** Block number within its die. */
+  blockOf(slot: number): number {
+    return this.blockIndexOf(slot) & (this.blocksPerDie - 1);
+  }
+
+  pageOf(slot: number): number {
+    return (slot >>> this.slotBits) & (this.pagesPerBlock - 1);
+  }
+
+  superblockOf(slot: number): number {
+    return this.blockOf(slot) >>> this.planeBits;
+  }
+
+  /** Channel of a die: dies are numbered across the channels first. */
+  channelOf(die: number): number {
+    return die % this.channels;
+  }
+
+  /** 'ch3.die1 block 77 page 12 slot 0', for people. */
+  describe(slot: number): string {
+    const die = this.dieOf(slot);
+    const way = Math.floor(die / this.channels);
+    const place = `block ${this.blockOf(slot)} page ${this.pageOf(slot)}`;
+    return `ch${this.channelOf(die)}.die${way} ${place} slot ${slot & (this.slotsPerPage - 1)}`;
+  }
+}

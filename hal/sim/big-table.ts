@@ -1,0 +1,53 @@
+/**
+ * A big table: a flat Int32Array whose writes can be undone while a run is recorded (law L3).
+ *
+ * 0 means unmapped or erased; the value is stored plus one where 0 is a value of its own. Pages of
+ * the array that were never written cost no memory. Readers index `values` directly.
+ */
+
+import { invariant } from './invariant.ts';
+import { UNDO_INDEX_MAX, type Undoable, type UndoLog } from './undo-log.ts';
+
+export class BigTable implements Undoable {
+  readonly name: string;
+  /** The cells; read freely, write only through `write` and `clear`. */
+  values: Int32Array;
+  readonly log: UndoLog;
+  readonly number: number;
+
+  constructor(name: string, length: number, log: UndoLog) {
+    invariant(length <= UNDO_INDEX_MAX + 1, 'the undo log can name every cell of a big table');
+    this.name = name;
+    this.values = new Int32Array(length);
+    this.log = log;
+    this.number = log.register(this);
+  }
+
+  write(index: number, value: number): void {
+    if (this.log.on) this.log.append(this.number, index, this.values[index]!);
+    this.values[index] = value;
+  }
+
+  /** Sets `count` cells from `first` to 0. */
+  clear(first: number, count: number): void {
+    const values = this.values;
+    if (this.log.on) {
+      for (let i = first; i < first + count; i++) {
+        if (values[i] !== 0) this.log.append(this.number, i, values[i]!);
+      }
+    }
+    values.fill(0, first, first + count);
+  }
+
+  /** Makes the table longer; new cells are 0. */
+  growTo(length: number): void {
+    invariant(length <= UNDO_INDEX_MAX + 1, 'the undo log can name every cell of a big table');
+    const longer = new Int32Array(length);
+    longer.set(this.values);
+    this.values = longer;
+  }
+
+  undo(index: number, value: number): void {
+    this.values[index] = value;
+  }
+}

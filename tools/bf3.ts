@@ -1,0 +1,7 @@
+#!/usr/bin/env node
+/** The command line of the emulator; see `bf3 --help`. */
+import { endQuietlyOnClosedPipe, main, reportStrayFailures } from './cli/main.ts';
+
+endQuietlyOnClosedPipe();
+reportStrayFailures();
+process.exitCode = await main(process.argv.slice(2));
