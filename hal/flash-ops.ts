@@ -58,6 +58,8 @@ export class FlashOps implements Saveable {
   readonly pageWord: Int32Array;
   /** Spare record: low 32 bits of the order number. */
   readonly order: Int32Array;
+  /** Firmware's own, per slot: where a read slot goes or where a programmed one came from. */
+  readonly target: Int32Array;
   /** Next descriptor of the queue this one waits in, or of the free list. */
   readonly next: Int32Array;
   #free = 0;
@@ -78,6 +80,7 @@ export class FlashOps implements Saveable {
     this.content = new Int32Array(capacity * SLOTS_PER_OP);
     this.pageWord = new Int32Array(capacity * SLOTS_PER_OP);
     this.order = new Int32Array(capacity * SLOTS_PER_OP);
+    this.target = new Int32Array(capacity * SLOTS_PER_OP);
     this.next = new Int32Array(capacity);
     this.reset();
   }
@@ -111,10 +114,10 @@ export class FlashOps implements Saveable {
 
   #columns(): { [name: string]: Uint8Array | Int32Array } {
     const { op, die, block, page, slotMask, urgent, status, owner } = this;
-    const { argument, content, pageWord, order, next } = this;
+    const { argument, content, pageWord, order, target, next } = this;
     return {
       ...{ op, die, block, page, slotMask, urgent, status, owner },
-      ...{ argument, content, pageWord, order, next },
+      ...{ argument, content, pageWord, order, target, next },
     };
   }
 

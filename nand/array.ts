@@ -12,6 +12,7 @@ import type { Geometry } from '../hal/geometry.ts';
 import type { InterruptController } from '../hal/interrupts.ts';
 import type { PagePairing } from '../hal/pairing.ts';
 import { type FlashPort, Irq } from '../hal/ports.ts';
+import { bitCount } from '../hal/sim/bits.ts';
 import { invariant } from '../hal/sim/invariant.ts';
 import { type Probe, ProbeKind } from '../hal/sim/probe.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
@@ -310,10 +311,4 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable {
     this.#doneHead = saved.doneHead as number;
     this.#doneTail = saved.doneTail as number;
   }
-}
-
-function bitCount(mask: number): number {
-  let count = 0;
-  for (let rest = mask; rest !== 0; rest &= rest - 1) count++;
-  return count;
 }

@@ -33,12 +33,12 @@ export function missingClients(names: readonly ClientName[]): ClientName[] {
 /** One line: what is missing and how to get it. */
 export function missingLine(missing: readonly ClientName[]): string {
   const packages = [...new Set(missing.map((name) => CLIENT_PACKAGES[name]))].join(' ');
-  return `missing ${missing.join(', ')}; to install: apt-get install -y --no-install-recommends ${packages}`;
+  return `missing ${missing.join(', ')}; to install: sudo apt-get install ${packages}`;
 }
 
 /**
- * For `describe.runIf` / `it.runIf`: whether tests that need these clients can run. When some are missing, with
- * CI=true in the environment a failing test is registered, else one line is printed.
+ * For `describe.runIf` / `it.runIf`: whether tests that need these clients can run. When some are
+ * missing, with CI=true in the environment a failing test is registered, else one line is printed.
  */
 export function clientsReady(purpose: string, names: readonly ClientName[]): boolean {
   const missing = missingClients(names);
@@ -63,7 +63,8 @@ export function run(
   return new Promise((resolve, reject) => {
     const child = spawn(name, args, {
       cwd,
-      // The Python binding of libnbd belongs to the system's interpreter, whatever else is installed.
+      // The Python binding of libnbd belongs to the system's interpreter, whatever else is
+      // installed.
       env: { ...process.env, PATH: `/usr/bin${delimiter}${process.env.PATH ?? ''}` },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -88,7 +89,10 @@ export function run(
   });
 }
 
-/** As `run`; throws with the program's output when its exit code is not 0. Returns its standard output. */
+/**
+ * As `run`; throws with the program's output when its exit code is not 0. Returns its standard
+ * output.
+ */
 export async function runWell(
   name: ClientName,
   args: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * A protocol check for nbdsh, libnbd's Python shell: `h` is the connected handle, `nbd` the module. It needs
- * 8 MiB of the export, prints what it negotiated and ends with the line "protocol holds".
+ * A protocol check for nbdsh, libnbd's Python shell: `h` is the connected handle, `nbd` the module.
+ * It needs 8 MiB of the export, prints what it negotiated and ends with the line "protocol holds".
  */
 export const NBDSH_PROTOCOL_SCRIPT = `
 import errno
@@ -65,7 +65,10 @@ h.pwrite(pattern, 2 * MIB)
 h.block_status(4 * MIB, 0, extent)
 assert sum(seen[0::2]) == 4 * MIB and all(length > 0 for length in seen[0::2]), seen
 first = []
-h.block_status(MIB, 2 * MIB, lambda c, o, entries, e: first.extend(entries) or 0, nbd.CMD_FLAG_REQ_ONE)
+def first_extent(context, offset, entries, error):
+    first.extend(entries)
+    return 0
+h.block_status(MIB, 2 * MIB, first_extent, nbd.CMD_FLAG_REQ_ONE)
 assert len(first) == 2 and first[0] >= 16384 and first[1] == 0, first
 
 # Many commands in flight; they may complete in any order.
@@ -84,7 +87,7 @@ while h.aio_in_flight() > 0:
     h.poll(-1)
 assert finished == set(range(COUNT))
 
-# A second client that does not know structured replies sees the same data; its flush covers the first one's.
+# A second client, without structured replies, sees the same data; its flush covers the first's.
 other = nbd.NBD()
 other.set_request_structured_replies(False)
 other.connect_uri(URI)

@@ -84,7 +84,10 @@ function counted(text: string): Buffer {
 export class RawNbd {
   /** The other side has closed. */
   closed = false;
-  /** Cuts what is sent into pieces of this size, one turn of the event loop apart; 0 sends in one go. */
+  /**
+   * Cuts what is sent into pieces of this size, one turn of the event loop apart; 0 sends in one
+   * go.
+   */
   pieceBytes = 0;
   structured = false;
   private chunks: Buffer[] = [];
@@ -110,8 +113,10 @@ export class RawNbd {
     });
   }
 
-  static async connect(path: string): Promise<RawNbd> {
-    const socket = connect({ path, allowHalfOpen: true });
+  /** Connects to a Unix socket, or to a TCP port of this machine. */
+  static async connect(where: string | number): Promise<RawNbd> {
+    const target = typeof where === 'string' ? { path: where } : { port: where, host: '127.0.0.1' };
+    const socket = connect({ ...target, allowHalfOpen: true });
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve);
       socket.once('error', reject);
@@ -121,10 +126,10 @@ export class RawNbd {
 
   /** Connects, negotiates and enters transmission. */
   static async open(
-    path: string,
+    where: string | number,
     { structured = true, context = true, name = '' } = {},
   ): Promise<RawNbd> {
-    const client = await RawNbd.connect(path);
+    const client = await RawNbd.connect(where);
     await client.greet();
     if (structured) {
       await client.option(wire.Option.StructuredReply);
@@ -160,7 +165,7 @@ export class RawNbd {
     return { code: head.readUInt32BE(8), type: head.readUInt32BE(12), body };
   }
 
-  /** Sends a request and returns the next reply. `readBytes`: data that a simple reply brings on success. */
+  /** Sends a request and returns the next reply. */
   async request(
     command: number,
     offsetBytes: number | bigint,
@@ -171,17 +176,17 @@ export class RawNbd {
     await this.send(
       requestBytes(command, 0x1122334455667788n, offsetBytes, lengthBytes, flags, payload),
     );
-    return this.reply(command === wire.Command.Read ? lengthBytes : 0);
+    return this.reply(() => (command === wire.Command.Read ? lengthBytes : 0));
   }
 
-  /** The next reply; `readBytes` of data follow a simple one that reports success. */
-  async reply(readBytes = 0): Promise<RawReply> {
+  /** The next reply; `readBytes` tells how much data follows a simple one that reports success. */
+  async reply(readBytes: (cookie: bigint) => number = () => 0): Promise<RawReply> {
     const head = await this.read(16);
     const magic = head.readUInt32BE(0);
     const cookie = head.readBigUInt64BE(8);
     if (magic === 0x67446698) {
       const error = head.readUInt32BE(4);
-      const body = await this.read(error === 0 ? readBytes : 0);
+      const body = await this.read(error === 0 ? readBytes(cookie) : 0);
       return { structured: false, cookie, error, type: -1, body };
     }
     if (magic !== 0x668e33ef) throw new Error('bad reply magic');

@@ -33,7 +33,10 @@ interface MapEntry {
   readonly type: number;
 }
 
-/** Registers the tests that drive a server by the programs that people use: one server, started once. */
+/**
+ * Registers the tests that drive a server by the programs that people use: one server, started
+ * once.
+ */
 export function describeRealClients(name: string, startServer: () => Promise<ServedDrive>): void {
   const ready = clientsReady(`real clients on ${name}`, [
     'nbdinfo',

@@ -15,8 +15,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { RunError } from '../errors.ts';
 
 export * from './format.ts';
-export { printTable, renderTable, tableFormat } from './table.ts';
 export type { Cell, Column, TableFormat, TableOptions } from './table.ts';
+export { printTable, renderTable, tableFormat } from './table.ts';
 
 /** Distinguishes temporary files of one process. */
 let temporaryFiles = 0;

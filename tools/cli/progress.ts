@@ -5,7 +5,7 @@
 import cliProgress from 'cli-progress';
 import { formatCompact, formatDuration } from './format.ts';
 
-/** Told by the run from time to time; costs little enough to be called every thousand operations. */
+/** Told by the run from time to time; cheap enough to be called every thousand operations. */
 export interface Progress {
   /**
    * @param done how many of the `total` are done

@@ -17,9 +17,9 @@ export const TRACE_FORMATS: readonly TraceFormat[] = [
   blkparse,
   blktrace,
   msr,
-  mqsim,
   spc,
   disksim,
+  mqsim,
 ];
 
 /** A file needs this share of its first lines to be of a format to be taken for it. */
@@ -54,7 +54,9 @@ export function readTraceFile(path: string, options: TraceFileOptions = {}): Tra
 /**
  * Finds the format of a file by its content: a magic number or header, else the format that most
  * of the first 20 lines are of. MQSim and DiskSim share a shape of five columns: a decimal point
- * in the arrival or a flag other than 0 and 1 make it DiskSim, whole numbers make it MQSim.
+ * in the arrival or a flag other than 0 and 1 speak for DiskSim, whole numbers for MQSim. Where
+ * a file has both, the majority counts: DiskSim taken for MQSim fails at the first decimal point,
+ * while MQSim taken for DiskSim would be read a million times too slow without a word.
  * @throws RunError that shows the first line and lists the formats.
  */
 export function detectFormat(bytes: Uint8Array, fileName: string): TraceFormat {

@@ -150,7 +150,7 @@ export class Trace {
       const sectors = this.sectors[row]!;
       operations[kind]!++;
       bytes[kind]! += sectors * SECTOR_BYTES;
-      fuaWrites += this.fua[row]!;
+      if (kind === TraceKind.Write) fuaWrites += this.fua[row]!;
       neededSectors = Math.max(neededSectors, this.lba[row]! + sectors);
     }
     return {

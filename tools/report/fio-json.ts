@@ -12,8 +12,8 @@ import type { LatencyHistogram } from './histogram.ts';
 import {
   checkReport,
   OPERATION_KINDS,
-  perSecond,
   type OperationKind,
+  perSecond,
   type RunReport,
 } from './report.ts';
 

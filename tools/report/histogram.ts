@@ -32,7 +32,9 @@ function floorLog2(value: number): number {
 function bucketOf(ns: number): number {
   if (ns < SUB_BUCKETS) return ns;
   const shift = floorLog2(ns) - SUB_BUCKET_BITS;
-  return shift * SUB_BUCKETS + Math.floor(ns / 2 ** shift);
+  // Shifting is much faster than dividing, and nearly every latency is below 4.29 s.
+  const lead = ns < TWO_POW_32 ? ns >>> shift : Math.floor(ns / 2 ** shift);
+  return shift * SUB_BUCKETS + lead;
 }
 
 function bucketStartNs(bucket: number): number {

@@ -45,7 +45,10 @@ export function renderScreen(report: RunReport, options: ScreenOptions = {}): st
     section('Flash', flash(report, pen), pen),
     verdict(report, pen),
   ];
-  return `${sections.filter((lines) => lines.length > 0).map(joinLines).join('\n\n')}\n`;
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map(joinLines)
+    .join('\n\n')}\n`;
 }
 
 function joinLines(lines: readonly string[]): string {
@@ -87,9 +90,12 @@ function boot(report: RunReport, pen: Pen): string[] {
     startNs += durationNs;
     const lane = ' '.repeat(from) + pen.colours.cyan('━'.repeat(until - from));
     const at = formatDuration(startNs).padStart(10);
-    return `${fit(name, names)}${formatDuration(durationNs).padStart(10)}${at}  ${lane}`;
+    return `${fixed(name, names)}${formatDuration(durationNs).padStart(10)}${at}  ${lane}`;
   });
-  return [pen.colours.dim(`${fit('', names)}${'takes'.padStart(10)}${'until'.padStart(10)}`), ...lines];
+  return [
+    pen.colours.dim(`${fixed('', names)}${'takes'.padStart(10)}${'until'.padStart(10)}`),
+    ...lines,
+  ];
 }
 
 function host(report: RunReport, pen: Pen): string[] {
@@ -103,7 +109,7 @@ function host(report: RunReport, pen: Pen): string[] {
       formatIops(perSecond(operations, report.simulatedNs)).padStart(12),
       moves(kind) ? formatBandwidth(perSecond(bytes, report.simulatedNs)).padStart(11) : '',
     ];
-    const text = `${fit(kind, 6)}${numbers.join('')}`.padEnd(50).concat('  ');
+    const text = `${fixed(kind, 6)}${numbers.join('')}`.padEnd(50).concat('  ');
     const cells = pen.width - INDENT.length - text.length;
     const { points, peak } = shape(report.series[kind], cells - 11);
     return `${text}${paint(kind, sparkline(points), pen)} ${pen.colours.dim(peak)}`;
@@ -126,7 +132,7 @@ function latency(report: RunReport, pen: Pen): string[] {
   if (timed.length === 0) return [];
   const headings = ['min', ...PERCENTILES.map((percent) => `${percent} %`), 'max', 'mean'];
   const line = (name: string, cells: readonly string[]): string =>
-    `${fit(name, 6)}${cells.map((cell) => cell.padStart(9)).join('')}`;
+    `${fixed(name, 6)}${cells.map((cell) => cell.padStart(9)).join('')}`;
   return [
     pen.colours.dim(line('', headings)),
     ...timed.map((kind) => line(kind, latencyCells(report.kinds[kind].latency))),
@@ -157,7 +163,7 @@ function channels(report: RunReport, pen: Pen): string[] {
   }
   const dies = report.utilisation.dies;
   if (dies !== undefined && dies.length > 0) {
-    const text = meter([...dies].slice(0, pen.width - 10));
+    const text = meter([...dies].slice(0, pen.width - 10)).trimEnd();
     lines.push(`dies  ${pen.colours.green(text)}`);
   }
   return lines;
@@ -194,8 +200,9 @@ function flash(report: RunReport, pen: Pen): string[] {
   const counts = [reads, programs, erases, gcMovedSlots];
   return pairs.map(([name, value], index) => {
     const count = counts[index];
-    const drawn = count === undefined || most === 0 ? '' : bar(count / most, cells).trimEnd();
-    return `${fit(name, 20)}${value.padStart(15)}  ${pen.colours.yellow(drawn)}`;
+    const line = `${fixed(name, 20)}${value.padStart(15)}`;
+    if (count === undefined || most === 0) return line;
+    return `${line}  ${pen.colours.yellow(bar(count / most, cells).trimEnd())}`;
   });
 }
 
@@ -215,7 +222,7 @@ function paint(kind: OperationKind, text: string, pen: Pen): string {
 }
 
 /** Exactly `width` columns: cut or filled. */
-function fit(text: string, width: number): string {
+function fixed(text: string, width: number): string {
   return clip(text, width).padEnd(width);
 }
 

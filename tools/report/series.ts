@@ -60,17 +60,25 @@ export class SeriesRecorder {
 
   /**
    * The series so far.
-   * @param endNs simulated length of the run: the last, shorter bucket is scaled by what it covers
+   * @param endNs simulated length of the run, above 0; the last bucket may be shorter and is scaled
    */
   finish(endNs: number): IopsSeries {
+    if (!(endNs > 0 && endNs <= Number.MAX_SAFE_INTEGER)) {
+      throw new RangeError(`a run has a length above 0, not ${endNs}`);
+    }
     while (endNs > this.bucketNs * this.capacity) this.widen();
-    const length = Math.max(this.used, Math.ceil(endNs / this.bucketNs));
-    const column = (kind: OperationKind): Float64Array =>
-      this.counts[kind].slice(0, length).map((count, index) => {
-        const fromNs = index * this.bucketNs;
-        const coveredNs = endNs > fromNs ? Math.min(this.bucketNs, endNs - fromNs) : this.bucketNs;
+    // What completes at the very end closes the run: it belongs to the last bucket.
+    const length = Math.max(1, Math.ceil(endNs / this.bucketNs));
+    const column = (kind: OperationKind): Float64Array => {
+      const counts = this.counts[kind].slice(0, length);
+      for (const late of this.counts[kind].subarray(length, this.used)) {
+        counts[length - 1] = counts[length - 1]! + late;
+      }
+      return counts.map((count, index) => {
+        const coveredNs = Math.min(this.bucketNs, endNs - index * this.bucketNs);
         return (count * 1e9) / coveredNs;
       });
+    };
     return {
       bucketNs: this.bucketNs,
       read: column('read'),

@@ -64,6 +64,7 @@ interface ProcessorClock {
 class BlkparseReader {
   readonly trace: Trace;
   readonly #events: 'D' | 'Q';
+  /** Processors met since the latest restart, for each device. */
   readonly #clocks = new Map<string, ProcessorClock[]>();
   /** Time at which blkparse last restarted its clock. */
   #restartNs = 0;
@@ -112,21 +113,33 @@ class BlkparseReader {
   }
 
   #continuousNs(device: string, cpu: number, sequence: number, rawNs: number): number {
-    let clocks = this.#clocks.get(device);
-    if (clocks === undefined) {
-      clocks = [];
-      this.#clocks.set(device, clocks);
-    }
-    const clock = clocks[cpu];
-    if (clock === undefined) clocks[cpu] = { sequence, rawNs };
-    else if (sequence > clock.sequence) {
-      if (rawNs < clock.rawNs) this.#restartNs = this.#latestNs - rawNs;
+    let clock = this.#clock(device, cpu);
+    if (sequence > clock.sequence) {
+      if (rawNs < clock.rawNs) {
+        this.#restartNs = this.#latestNs - rawNs;
+        this.#clocks.clear();
+        clock = this.#clock(device, cpu);
+      }
       clock.sequence = sequence;
       clock.rawNs = rawNs;
     }
     const atNs = this.#restartNs + rawNs;
     this.#latestNs = Math.max(this.#latestNs, atNs);
     return atNs;
+  }
+
+  #clock(device: string, cpu: number): ProcessorClock {
+    let clocks = this.#clocks.get(device);
+    if (clocks === undefined) {
+      clocks = [];
+      this.#clocks.set(device, clocks);
+    }
+    let clock = clocks[cpu];
+    if (clock === undefined) {
+      clock = { sequence: -1, rawNs: Number.NEGATIVE_INFINITY };
+      clocks[cpu] = clock;
+    }
+    return clock;
   }
 }
 

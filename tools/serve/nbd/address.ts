@@ -1,8 +1,11 @@
-import { lstatSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { dirname } from 'node:path';
 import { RunError, UsageError } from '../../errors.ts';
 
-/** Where to listen: a Unix socket, or a TCP port (0 picks a free one) on an address of this machine. */
+/**
+ * Where to listen: a Unix socket, or a TCP port (0 picks a free one) on an address of this machine.
+ */
 export type NbdListenTarget = { readonly path: string } | NbdPort;
 
 export interface NbdPort {
@@ -23,7 +26,8 @@ export function checkTarget(target: NbdListenTarget): void {
     }
     if (lengthBytes > MAX_SOCKET_PATH_BYTES) {
       throw new UsageError(
-        `socket path ${target.path} has ${lengthBytes} bytes; the system allows ${MAX_SOCKET_PATH_BYTES}`,
+        `socket path ${target.path} has ${lengthBytes} bytes; ` +
+          `the system allows ${MAX_SOCKET_PATH_BYTES}`,
       );
     }
     return;
@@ -40,15 +44,16 @@ export function nbdUri(
 ): string {
   const exportName = encodeURIComponent(name);
   if ('path' in target) {
-    return `nbd+unix:///${exportName}?socket=${target.path.split('/').map(encodeURIComponent).join('/')}`;
+    const path = target.path.split('/').map(encodeURIComponent).join('/');
+    return `nbd+unix:///${exportName}?socket=${path}`;
   }
   const host = target.host.includes(':') ? `[${target.host}]` : target.host;
   return `nbd://${host}:${target.port}/${exportName}`;
 }
 
 /**
- * Makes way for a socket at `path`: a socket file that nobody listens on is removed. Throws `RunError` when a
- * server answers there or when the file is no socket.
+ * Makes way for a socket at `path`: a socket file that nobody listens on is removed. Throws
+ * `RunError` when a server answers there or when the file is no socket.
  */
 export async function clearStaleSocket(path: string): Promise<void> {
   const stat = lstatSync(path, { throwIfNoEntry: false });
@@ -82,10 +87,13 @@ export function listenError(target: NbdListenTarget, error: unknown): RunError {
       `${where} is in use: stop the program that listens there or choose another`,
     );
   }
-  if (code === 'EACCES' || code === 'EPERM')
-    return new RunError(`no permission to listen on ${where}`);
-  if (code === 'ENOENT')
+  // A missing directory is reported as EACCES, too (libuv).
+  if ('path' in target && !existsSync(dirname(target.path))) {
     return new RunError(`cannot listen on ${where}: its directory does not exist`);
+  }
+  if (code === 'EACCES' || code === 'EPERM') {
+    return new RunError(`no permission to listen on ${where}`);
+  }
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return new RunError(`cannot listen on ${where}: this machine has no such address`);
   }

@@ -1,6 +1,6 @@
 /**
- * What a block device has to offer to be served over NBD. The server calls `submit`; the device answers by
- * `complete`, at once or in a later tick, in any order.
+ * What a block device has to offer to be served over NBD. The server calls `submit`; the device
+ * answers by `complete`, at once or in a later tick, in any order.
  */
 
 /** What a request asks for. */
@@ -45,18 +45,22 @@ export enum ExtentState {
   HoleZero = 3,
 }
 
-/** Where a backend reports the extents of a BlockStatus request, in ascending order from its offset. */
+/**
+ * Where a backend reports the extents of a BlockStatus request, in ascending order from its offset.
+ */
 export interface ExtentSink {
   /**
-   * Adds `lengthBytes` (> 0, a multiple of 512) in `state`. Equal neighbours are merged and what passes the end
-   * of the request is cut off. Returns false when the answer is complete: the backend may stop there.
+   * Adds `lengthBytes` (> 0, a multiple of 512) in `state`. Equal neighbours are merged and what
+   * passes the end of the request is cut off. Returns false when the answer is complete: the
+   * backend may stop there.
    */
   push(lengthBytes: number, state: ExtentState): boolean;
 }
 
 /**
- * One request. The server owns it and uses it again: after `complete` the backend may touch neither the request
- * nor its `data`. Offset and length are multiples of 512 and lie inside the device; both are 0 for Flush.
+ * One request. The server owns it and uses it again: after `complete` the backend may touch neither
+ * the request nor its `data`. Offset and length are multiples of 512 and lie inside the device;
+ * both are 0 for Flush.
  */
 export interface BackendRequest {
   readonly kind: NbdKind;
@@ -79,16 +83,18 @@ export interface BackendRequest {
 export interface NbdBackend {
   /** A multiple of 512, more than 0; constant while it is served. */
   readonly sizeBytes: number;
-  /** Writes are refused by the server (EPERM) and the flag READ_ONLY is advertised. Default false. */
+  /**
+   * Writes are refused by the server (EPERM) and the flag READ_ONLY is advertised. Default false.
+   */
   readonly readOnly?: boolean;
   /**
-   * Zeroing without NO_HOLE costs less than writing zeroes. Without it the server answers FAST_ZERO requests
-   * with ENOTSUP by itself. Default false.
+   * Zeroing without NO_HOLE costs less than writing zeroes. Without it the server answers FAST_ZERO
+   * requests with ENOTSUP by itself. Default false.
    */
   readonly zeroesFast?: boolean;
   /**
-   * Takes one request. A flush covers all that completed before it, whichever connection it came from
-   * (CAN_MULTI_CONN is advertised). An exception is taken for a broken rule and is not caught.
+   * Takes one request. A flush covers all that completed before it, whichever connection it came
+   * from (CAN_MULTI_CONN is advertised). An exception is taken for a broken rule and is not caught.
    */
   submit(request: BackendRequest): void;
 }

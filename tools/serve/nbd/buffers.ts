@@ -1,9 +1,12 @@
 /**
- * Buffers that are used again: payloads and batches of replies. A fresh 128 KiB buffer per request would cost more
- * than moving the data.
+ * Buffers that are used again: payloads and batches of replies. A fresh 128 KiB buffer per request
+ * would cost more than moving the data.
  */
 
-/** Room before the data in which a reply's head is written, so that head and data leave as one piece. */
+/**
+ * Room before the data in which a reply's head is written, so that head and data leave as one
+ * piece.
+ */
 export const HEADROOM_BYTES = 32;
 
 const MIN_CLASS_BITS = 12;
@@ -24,13 +27,18 @@ export class BufferPool {
   private freeBytes = 0;
   private readonly maxFreeBytes: number;
 
-  /** `maxFreeBytes`: what idle buffers may occupy; beyond it they are left to the garbage collector. */
+  /**
+   * `maxFreeBytes`: what idle buffers may occupy; beyond it they are left to the garbage collector.
+   */
   constructor(maxFreeBytes: number) {
     this.maxFreeBytes = maxFreeBytes;
     for (let bits = MIN_CLASS_BITS; bits <= MAX_CLASS_BITS; bits++) this.free.push([]);
   }
 
-  /** A buffer whose `data` has `lengthBytes` (0 to 32 MiB); its content is whatever was there before. */
+  /**
+   * A buffer whose `data` has `lengthBytes` (0 to 32 MiB); its content is whatever was there
+   * before.
+   */
   take(lengthBytes: number): PooledBuffer {
     const sizeClass = classOf(lengthBytes);
     const list = this.free[sizeClass];
@@ -43,7 +51,8 @@ export class BufferPool {
       }
       return found;
     }
-    // The slow kind has an ArrayBuffer of its own, so that the data area is aligned for every typed array.
+    // The slow kind has an ArrayBuffer of its own, so that the data area is aligned for every typed
+    // array.
     const bytes = Buffer.allocUnsafeSlow(HEADROOM_BYTES + 2 ** (sizeClass + MIN_CLASS_BITS));
     return {
       bytes,

@@ -48,7 +48,10 @@ export class Connection implements FrameHandler {
   private optionCode = 0;
   /** Body of the option that is arriving; null while one that is too long is thrown away. */
   private optionBody: Buffer | null = null;
-  /** Part of a chunk that waits for room; not null exactly while the socket is paused for that reason. */
+  /**
+   * Part of a chunk that waits for room; not null exactly while the socket is paused for that
+   * reason.
+   */
   private held: Buffer | null = null;
   /** Inside `feed`: replies are flushed at its end. */
   private feeding = false;

@@ -1,6 +1,6 @@
 /**
- * Cuts the incoming byte stream into heads of fixed size, payloads and rubbish, whatever the pieces it arrives in.
- * Payload bytes are copied once, from the socket's chunk to where they belong.
+ * Cuts the incoming byte stream into heads of fixed size, payloads and rubbish, whatever the pieces
+ * it arrives in. Payload bytes are copied once, from the socket's chunk to where they belong.
  */
 
 /** What the framer does with the next byte. */

@@ -29,7 +29,10 @@ interface MetaQuery {
 
 const utf8 = new TextDecoder();
 
-/** Negotiation with one client (fixed newstyle). It knows no socket: options go in, replies come out. */
+/**
+ * Negotiation with one client (fixed newstyle). It knows no socket: options go in, replies come
+ * out.
+ */
 export class Handshake {
   /** The client asked for structured replies. */
   structured = false;
@@ -54,7 +57,9 @@ export class Handshake {
     this.replies.raw(greeting);
   }
 
-  /** The client's answer to the greeting; unknown bits end the connection, as the protocol demands. */
+  /**
+   * The client's answer to the greeting; unknown bits end the connection, as the protocol demands.
+   */
   clientFlags(flags: number): Verdict {
     if ((flags & ~(wire.FLAG_FIXED_NEWSTYLE | wire.FLAG_NO_ZEROES)) !== 0) return Verdict.Close;
     this.fixed = (flags & wire.FLAG_FIXED_NEWSTYLE) !== 0;

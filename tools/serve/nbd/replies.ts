@@ -4,7 +4,9 @@ import * as wire from './wire.ts';
 
 /** Small replies gather in pieces of this size. */
 const BATCH_BYTES = 256 * 1024;
-/** Read data up to this size is copied into the batch: cheaper than one more piece for the socket. */
+/**
+ * Read data up to this size is copied into the batch: cheaper than one more piece for the socket.
+ */
 const COPY_LIMIT_BYTES = 16 * 1024;
 
 /** The part of a socket that replies need. */
@@ -15,8 +17,9 @@ export interface ReplySink {
 }
 
 /**
- * Replies on their way to one client. They gather until `flush`, leave in one write, and while that write has not
- * been taken by the kernel the next ones gather again: so at most one write is ever under way.
+ * Replies on their way to one client. They gather until `flush`, leave in one write, and while that
+ * write has not been taken by the kernel the next ones gather again: so at most one write is ever
+ * under way.
  */
 export class Replies {
   /** Bytes of replies that the kernel has not taken yet. */

@@ -78,8 +78,9 @@ export class NbdServer {
   }
 
   /**
-   * Starts listening; may be called again for a second address. A Unix socket file that nobody listens on is
-   * replaced. Throws `UsageError` for an impossible address and `RunError` for one that cannot be had.
+   * Starts listening; may be called again for a second address. A Unix socket file that nobody
+   * listens on is replaced. Throws `UsageError` for an impossible address and `RunError` for one
+   * that cannot be had.
    */
   async listen(target: NbdListenTarget): Promise<NbdAddress> {
     checkTarget(target);
@@ -105,8 +106,8 @@ export class NbdServer {
   }
 
   /**
-   * Stops listening (socket files are removed), lets requests that are under way finish within `closeTimeoutMs`,
-   * and closes all connections.
+   * Stops listening (socket files are removed), lets requests that are under way finish within
+   * `closeTimeoutMs`, and closes all connections.
    */
   close(): Promise<void> {
     this.closing ??= this.shutDown();

@@ -6,7 +6,10 @@ export interface NbdStats {
   acceptedConnections: number;
   /** Clients turned away because the limit was reached. */
   refusedConnections: number;
-  /** Clients cut off because what they sent is not the protocol, or because they did not negotiate in time. */
+  /**
+   * Clients cut off because what they sent is not the protocol, or because they did not negotiate
+   * in time.
+   */
   violations: number;
   /** Requests handed to the backend, indexed by `NbdKind`. */
   readonly requests: number[];

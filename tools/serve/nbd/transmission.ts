@@ -10,7 +10,9 @@ import * as wire from './wire.ts';
 export const MAX_OUTSTANDING = 256;
 /** Payloads and replies held for one client beyond which its socket is not read. */
 export const MAX_HELD_BYTES = 32 * 1024 * 1024;
-/** A refused payload up to this size is thrown away and answered; a larger one ends the connection. */
+/**
+ * A refused payload up to this size is thrown away and answered; a larger one ends the connection.
+ */
 export const MAX_DRAIN_BYTES = 64 * 1024 * 1024;
 
 const ALIGNMENT_MASK = wire.MIN_BLOCK_BYTES - 1;
@@ -41,7 +43,10 @@ export interface TransmissionParts {
   readonly onAnswered: () => void;
 }
 
-/** The requests of one client: checks them, hands them to the backend, turns completions into replies. */
+/**
+ * The requests of one client: checks them, hands them to the backend, turns completions into
+ * replies.
+ */
 export class Transmission implements RequestOwner {
   /** Requests with the backend or with a payload arriving. */
   outstanding = 0;

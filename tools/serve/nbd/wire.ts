@@ -26,7 +26,10 @@ export const EXPORT_NAME_TAIL_BYTES = 124;
 export const FLAG_FIXED_NEWSTYLE = 1;
 export const FLAG_NO_ZEROES = 2;
 
-/** Block sizes that the server advertises, bytes: the drive's sector, its logical page, the payload limit. */
+/**
+ * Block sizes that the server advertises, bytes: the drive's sector, its logical page, the payload
+ * limit.
+ */
 export const MIN_BLOCK_BYTES = 512;
 export const PREFERRED_BLOCK_BYTES = 4096;
 export const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
@@ -97,7 +100,9 @@ export enum CommandFlag {
   FastZero = 1 << 4,
 }
 
-/** Types of a structured reply chunk; every reply of this server is one chunk, flagged as the last. */
+/**
+ * Types of a structured reply chunk; every reply of this server is one chunk, flagged as the last.
+ */
 export enum ChunkType {
   None = 0,
   OffsetData = 1,

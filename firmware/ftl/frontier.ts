@@ -1,0 +1,111 @@
+/**
+ * A frontier: the superblock a stream writes into, and the next multi-plane page of it.
+ *
+ * Units go row by row over all dies, so that consecutive units are programmed in parallel. A row is
+ * one page number: every page of the block, or only its LSB pages.
+ */
+
+import type { Geometry } from '../../hal/geometry.ts';
+import type { PagePairing } from '../../hal/pairing.ts';
+import type { Saved } from '../../hal/sim/snapshot.ts';
+import { type Superblocks, SuperblockState } from './superblocks.ts';
+
+const NONE = -1;
+
+export class Frontier {
+  /** Superblock being written, -1 when none is open. */
+  superblock = NONE;
+  /** Units issued into it. */
+  unit = 0;
+  /** Units it has room for. */
+  units = 0;
+  /** Place of the unit last taken. */
+  die = 0;
+  block = 0;
+  page = 0;
+  #lsbOnly = false;
+  readonly #geometry: Geometry;
+  readonly #pairing: PagePairing;
+  readonly #superblocks: Superblocks;
+  readonly #state: SuperblockState.Open | SuperblockState.Metadata;
+
+  constructor(
+    geometry: Geometry,
+    pairing: PagePairing,
+    superblocks: Superblocks,
+    state: SuperblockState.Open | SuperblockState.Metadata = SuperblockState.Open,
+  ) {
+    this.#geometry = geometry;
+    this.#pairing = pairing;
+    this.#superblocks = superblocks;
+    this.#state = state;
+  }
+
+  get isOpen(): boolean {
+    return this.superblock !== NONE;
+  }
+
+  /** Opens an erased superblock; false when there is none. */
+  open(lsbOnly: boolean): boolean {
+    const superblock = this.#superblocks.open(lsbOnly, this.#state);
+    if (superblock === NONE) return false;
+    this.start(superblock, 0, lsbOnly);
+    return true;
+  }
+
+  /** Goes on in a superblock that is open already, at `unit`. */
+  start(superblock: number, unit: number, lsbOnly: boolean): void {
+    this.superblock = superblock;
+    this.#lsbOnly = lsbOnly;
+    this.unit = unit;
+    const rows = lsbOnly ? this.#pairing.lsbPages.length : this.#geometry.pagesPerBlock;
+    this.units = rows * this.#geometry.dies;
+  }
+
+  get lsbOnly(): boolean {
+    return this.#lsbOnly;
+  }
+
+  /** Takes the next unit: sets die, block and page, and closes the superblock after its last. */
+  take(): number {
+    const superblock = this.superblock;
+    const row = Math.floor(this.unit / this.#geometry.dies);
+    this.die = this.unit - row * this.#geometry.dies;
+    this.block = superblock * this.#geometry.planes;
+    this.page = this.#lsbOnly ? this.#pairing.lsbPages[row]! : row;
+    const inFlight = this.#superblocks.programsInFlight;
+    inFlight[superblock] = inFlight[superblock]! + 1;
+    if (++this.unit === this.units) this.close();
+    return superblock;
+  }
+
+  /** Gives the rest of the superblock up. */
+  close(): void {
+    if (this.superblock !== NONE && this.#state === SuperblockState.Open) {
+      this.#superblocks.change(this.superblock, SuperblockState.Closed);
+    }
+    this.superblock = NONE;
+  }
+
+  /** Loss of power: nothing is open; the block table is read again at mount. */
+  reset(): void {
+    this.superblock = NONE;
+    this.unit = 0;
+  }
+
+  save(): Saved {
+    return {
+      superblock: this.superblock,
+      unit: this.unit,
+      units: this.units,
+      lsbOnly: this.#lsbOnly,
+    };
+  }
+
+  restore(saved: Saved): void {
+    this.superblock = saved.superblock as number;
+    this.unit = saved.unit as number;
+    this.units = saved.units as number;
+    this.#lsbOnly = saved.lsbOnly as boolean;
+  }
+}

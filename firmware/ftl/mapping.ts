@@ -1,0 +1,118 @@
+/**
+ * The map: where each 4 KiB logical page is.
+ *
+ * A cell is 0 (unmapped), a flash slot plus one, or, above all flash slots, a place in the write
+ * buffer. A page in the buffer is therefore found by the same look-up as one in flash. Every mapped
+ * flash slot has its valid bit set and is counted in its superblock; nothing else is.
+ */
+
+import type { Geometry } from '../../hal/geometry.ts';
+import type { TablePort } from '../../hal/ports.ts';
+import { invariant } from '../../hal/sim/invariant.ts';
+import type { Superblocks } from './superblocks.ts';
+
+export const UNMAPPED = 0;
+
+export class Mapping {
+  readonly l2p: TablePort;
+  readonly validBits: TablePort;
+  readonly geometry: Geometry;
+  /** Cells above this number are places in the write buffer. */
+  readonly flashTop: number;
+  readonly #superblocks: Superblocks;
+
+  constructor(
+    geometry: Geometry,
+    l2p: TablePort,
+    validBits: TablePort,
+    superblocks: Superblocks,
+  ) {
+    this.geometry = geometry;
+    this.l2p = l2p;
+    this.validBits = validBits;
+    this.flashTop = geometry.slots;
+    this.#superblocks = superblocks;
+  }
+
+  /** Points a page to a place in the write buffer; what it pointed to in flash falls invalid. */
+  toBuffer(lpn: number, bufferIndex: number): void {
+    const old = this.l2p.values[lpn]!;
+    this.l2p.write(lpn, this.flashTop + 1 + bufferIndex);
+    if (old !== UNMAPPED && old <= this.flashTop) this.#invalidate(old - 1);
+  }
+
+  /** A buffered page has been programmed: the map follows unless it points elsewhere by now. */
+  fromBuffer(lpn: number, bufferIndex: number, slot: number): void {
+    if (this.l2p.values[lpn] !== this.flashTop + 1 + bufferIndex) return;
+    this.l2p.write(lpn, slot + 1);
+    this.validate(slot);
+  }
+
+  /** Collected data has been programmed: the map follows unless it points elsewhere by now. */
+  move(lpn: number, from: number, to: number): void {
+    if (this.l2p.values[lpn] !== from + 1) return;
+    this.l2p.write(lpn, to + 1);
+    this.#invalidate(from);
+    this.validate(to);
+  }
+
+  /** Unmaps a page; true when it was mapped. */
+  unmap(lpn: number): boolean {
+    const old = this.l2p.values[lpn]!;
+    if (old === UNMAPPED) return false;
+    this.l2p.write(lpn, UNMAPPED);
+    if (old <= this.flashTop) this.#invalidate(old - 1);
+    return true;
+  }
+
+  isValid(slot: number): boolean {
+    return ((this.validBits.values[slot >>> 5]! >>> (slot & 31)) & 1) !== 0;
+  }
+
+  /** Valid bits of the multi-plane page at (die, block pair, page): bit j is slot j. */
+  validMask(die: number, block: number, page: number): number {
+    const { slotsPerPage, planes } = this.geometry;
+    const bits = (1 << slotsPerPage) - 1;
+    let mask = 0;
+    for (let plane = 0; plane < planes; plane++) {
+      const slot = this.geometry.slotOf(die, block + plane, page, 0);
+      const word = this.validBits.values[slot >>> 5]!;
+      mask |= ((word >>> (slot & 31)) & bits) << (plane * slotsPerPage);
+    }
+    return mask;
+  }
+
+  validate(slot: number): void {
+    const word = slot >>> 5;
+    this.validBits.write(word, this.validBits.values[word]! | (1 << (slot & 31)));
+    this.#superblocks.addValid(this.geometry.superblockOf(slot));
+  }
+
+  #invalidate(slot: number): void {
+    const word = slot >>> 5;
+    this.validBits.write(word, this.validBits.values[word]! & ~(1 << (slot & 31)));
+    this.#superblocks.removeValid(this.geometry.superblockOf(slot));
+  }
+
+  /** Walks the whole map: bits and counts agree with it. For tests. */
+  verify(): void {
+    const counts = new Int32Array(this.geometry.superblocks);
+    let mapped = 0;
+    for (const cell of this.l2p.values) {
+      if (cell === UNMAPPED || cell > this.flashTop) continue;
+      mapped++;
+      invariant(this.isValid(cell - 1), 'a mapped slot has its valid bit set');
+      const superblock = this.geometry.superblockOf(cell - 1);
+      counts[superblock] = counts[superblock]! + 1;
+    }
+    let bits = 0;
+    for (const word of this.validBits.values) {
+      for (let rest = word; rest !== 0; rest &= rest - 1) bits++;
+    }
+    invariant(bits === mapped, 'no slot is valid that the map does not point to');
+    counts.forEach((count, superblock) => {
+      const known = this.#superblocks.validCount[superblock];
+      invariant(known === count, 'a superblock counts its valid slots');
+    });
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * The mount: finds the newest root and reads the checkpoint it names.
+ *
+ * A drive that was never formatted is formatted. A clean root leads to its checkpoint, whose pages
+ * are read in any order; each says in its spare what it is. A dirty root means that power was lost:
+ * recovering such a drive is not built yet, so the mount fails and the drive refuses its media.
+ */
+
+import { LPN_MASK, METADATA, SLOTS_PER_OP } from '../../hal/flash-ops.ts';
+import { Bytes } from '../../hal/sim/bytes.ts';
+import { invariant } from '../../hal/sim/invariant.ts';
+import type { Saveable, Saved } from '../../hal/sim/snapshot.ts';
+import type { Board, OpClient } from '../board.ts';
+import { ARAGON } from '../costs.ts';
+import type { SmartRecord } from '../smart-record.ts';
+import type { Writer } from '../writer.ts';
+import { CELLS_PER_MAP_PAGE } from './checkpoint.ts';
+import type { Eraser } from './eraser.ts';
+import type { Frontier } from './frontier.ts';
+import {
+  decodeHeader,
+  type Header,
+  NO_SUPERBLOCK,
+  ROWS_PER_PAGE,
+  RootState,
+  SuperblockRow,
+} from './layouts.ts';
+import type { Mapping } from './mapping.ts';
+import { type MetadataIo, MetadataUser } from './metadata-io.ts';
+import type { PerformanceMode } from './performance-mode.ts';
+import type { RootBlocks } from './root.ts';
+import { type Superblocks, SuperblockState } from './superblocks.ts';
+
+const NONE = -1;
+
+/** Told how the mount has ended. */
+export interface MountListener {
+  mounted(): void;
+  mountFailed(): void;
+}
+
+export interface MountParts {
+  board: Board;
+  io: MetadataIo;
+  root: RootBlocks;
+  superblocks: Superblocks;
+  mapping: Mapping;
+  eraser: Eraser;
+  writer: Writer;
+  mode: PerformanceMode;
+  smart: SmartRecord;
+  hostFrontier: Frontier;
+  collectorFrontier: Frontier;
+}
+
+export class Mount implements OpClient, Saveable {
+  readonly kind = 'firmware.mount';
+  readonly version = 1;
+  listener: MountListener | null = null;
+  readonly #parts: MountParts;
+  readonly #unitsMax: number;
+  /** Next unit of the checkpoint to read, units it has, and pages not yet read. */
+  #unit = 0;
+  #units = 0;
+  #pagesLeft = 0;
+  #header: Header | null = null;
+
+  constructor(parts: MountParts) {
+    this.#parts = parts;
+    this.#unitsMax = parts.board.geometry.dies * 2;
+    parts.io.connect(MetadataUser.Mount, this);
+  }
+
+  begin(): void {
+    this.#parts.root.search();
+  }
+
+  /** The newest root record is known. */
+  rootFound(): void {
+    const { root, superblocks, board } = this.#parts;
+    switch (root.state) {
+      case null:
+        superblocks.format();
+        root.write(RootState.Formatted, { powerCycles: 1 }, []);
+        return;
+      case RootState.Formatted:
+        superblocks.format();
+        this.#finish();
+        return;
+      case RootState.Dirty:
+        this.listener!.mountFailed();
+        return;
+      case RootState.Clean: {
+        const pages = root.root!.checkpointPages;
+        superblocks.format();
+        this.#unit = 0;
+        this.#units = Math.ceil(pages / board.geometry.slotsPerUnit);
+        this.#pagesLeft = pages;
+        this.#header = null;
+        this.#pump();
+      }
+    }
+  }
+
+  /** The first root record of a new drive is durable. */
+  formatted(): void {
+    this.#finish(0);
+  }
+
+  flashDone(op: number): void {
+    const { board } = this.#parts;
+    const { ops } = board;
+    for (let j = 0, mask = ops.slotMask[op]!; mask !== 0; j++, mask >>>= 1) {
+      if ((mask & 1) === 0) continue;
+      const at = op * SLOTS_PER_OP + j;
+      const word = ops.pageWord[at]!;
+      invariant((word & METADATA) !== 0, 'a checkpoint superblock holds metadata only');
+      this.#pageRead((word & LPN_MASK) - 1, ops.content[at]!);
+      this.#pagesLeft--;
+    }
+    this.#pump();
+    if (this.#pagesLeft === 0) this.#complete();
+  }
+
+  #pump(): void {
+    const { io, root, board } = this.#parts;
+    const { dies, planes, slotsPerUnit } = board.geometry;
+    const rows = board.pairing.lsbPages.length;
+    const pages = root.root!.checkpointPages;
+    while (this.#unit < this.#units && io.inFlight[MetadataUser.Mount]! < this.#unitsMax) {
+      const unit = this.#unit++;
+      const superblock = root.superblocks[Math.floor(unit / (rows * dies))]!;
+      const inSuperblock = unit % (rows * dies);
+      const page = board.pairing.lsbPages[Math.floor(inSuperblock / dies)]!;
+      const count = Math.min(slotsPerUnit, pages - unit * slotsPerUnit);
+      const mask = (1 << count) - 1;
+      const block = superblock * planes;
+      io.submit(io.prepareRead(MetadataUser.Mount, inSuperblock % dies, block, page, mask));
+    }
+  }
+
+  #pageRead(index: number, content: number): void {
+    const { board, superblocks } = this.#parts;
+    const tablePages = Math.ceil(superblocks.count / ROWS_PER_PAGE);
+    if (index === 0) this.#header = decodeHeader(board.content.read(content)!);
+    else if (index <= tablePages) this.#readTable(index - 1, board.content.read(content)!);
+    else this.#readMap((index - 1 - tablePages) * CELLS_PER_MAP_PAGE, content);
+    board.content.release(content);
+  }
+
+  #readTable(page: number, bytes: Uint8Array): void {
+    const { superblocks } = this.#parts;
+    const first = page * ROWS_PER_PAGE;
+    const source = Bytes.over(bytes);
+    for (let i = 0; i < ROWS_PER_PAGE && first + i < superblocks.count; i++) {
+      const row = SuperblockRow.decode(source, i * SuperblockRow.span);
+      superblocks.state[first + i] = row.state;
+      superblocks.lsbOnly[first + i] = row.lsbOnly;
+      superblocks.eraseCount[first + i] = row.eraseCount;
+      superblocks.invalidatedOrder[first + i] = row.invalidatedOrder;
+      superblocks.openedNumber[first + i] = row.openedNumber;
+    }
+  }
+
+  #readMap(first: number, content: number): void {
+    const { board, mapping } = this.#parts;
+    invariant(board.content.load(content, board.l2p, first), 'a map page is metadata');
+    const { values } = board.l2p;
+    const end = Math.min(values.length, first + CELLS_PER_MAP_PAGE);
+    for (let i = first; i < end; i++) if (values[i] !== 0) mapping.validate(values[i]! - 1);
+    board.aragon.charge((CELLS_PER_MAP_PAGE / 64) * ARAGON.trimLine);
+  }
+
+  #complete(): void {
+    const { superblocks, hostFrontier, collectorFrontier, smart, mode } = this.#parts;
+    const header = this.#header;
+    if (header === null) {
+      this.listener!.mountFailed();
+      return;
+    }
+    superblocks.recount(header.openings);
+    const erasing: number[] = [];
+    superblocks.state.forEach((state, i) => {
+      if (state === SuperblockState.Erasing) erasing.push(i);
+    });
+    for (const superblock of erasing) this.#parts.eraser.erase(superblock);
+    const { hostSuperblock, collectorSuperblock } = header;
+    if (hostSuperblock !== NO_SUPERBLOCK) {
+      hostFrontier.start(hostSuperblock, header.hostUnit, header.hostLsbOnly === 1);
+    }
+    if (collectorSuperblock !== NO_SUPERBLOCK) {
+      const lsbOnly = header.collectorLsbOnly === 1;
+      collectorFrontier.start(collectorSuperblock, header.collectorUnit, lsbOnly);
+    }
+    smart.hostWrittenSectors = header.hostWrittenSectors;
+    smart.hostReadSectors = header.hostReadSectors;
+    smart.programUnits = header.programUnits;
+    mode.resume(header.writeMode);
+    this.#finish();
+  }
+
+  #finish(earlierCycles = 1): void {
+    const { root, writer, smart } = this.#parts;
+    writer.nextOrder = root.root!.nextOrder;
+    smart.powerCycles = root.root!.powerCycles + earlierCycles;
+    smart.unplannedLosses = root.root!.unplannedLosses;
+    this.listener!.mounted();
+  }
+
+  reset(): void {
+    this.#unit = 0;
+    this.#units = 0;
+    this.#pagesLeft = NONE;
+    this.#header = null;
+  }
+
+  save(): Saved {
+    return {
+      unit: this.#unit,
+      units: this.#units,
+      pagesLeft: this.#pagesLeft,
+      header: this.#header === null ? null : { ...this.#header },
+    };
+  }
+
+  restore(saved: Saved): void {
+    this.#unit = saved.unit as number;
+    this.#units = saved.units as number;
+    this.#pagesLeft = saved.pagesLeft as number;
+    this.#header = saved.header as Header | null;
+  }
+}

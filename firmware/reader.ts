@@ -1,0 +1,189 @@
+/**
+ * The reader: host reads, window by window.
+ *
+ * ARM starts a read; Aragon looks a window of pages up, takes what is unmapped or in the write
+ * buffer at once, and reads the rest from flash, one operation for neighbouring slots of one
+ * multi-plane page. When the whole window is in DRAM it goes to the host and the next window starts.
+ */
+
+import { FlashStatus, type FlashOps, LPN_MASK, SLOTS_PER_OP } from '../hal/flash-ops.ts';
+import { ARAGON } from './costs.ts';
+import { HOST_SLOTS, HostRequest, HostStatus, PAGES_PER_COMMAND } from '../hal/ports.ts';
+import { invariant } from '../hal/sim/invariant.ts';
+import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
+import { type Board, type OpClient, OpOwner } from './board.ts';
+import type { Mapping } from './ftl/mapping.ts';
+import { prepareRead } from './flash-read.ts';
+import type { WriteBuffer } from './write-buffer.ts';
+
+const NONE = -1;
+
+export class Reader implements OpClient, Saveable {
+  readonly kind = 'firmware.reader';
+  readonly version = 1;
+  /** Pages sent to hosts since power-on, and pages served without a flash read. */
+  pageCount = 0;
+  hitCount = 0;
+  readonly #board: Board;
+  readonly #ops: FlashOps;
+  readonly #mapping: Mapping;
+  readonly #buffer: WriteBuffer;
+  readonly #windowPages: number;
+  readonly #lookUp: number;
+  /** First page of each slot's present window. */
+  readonly #window = new Int32Array(HOST_SLOTS);
+  /** Flash operations of the present window that have not ended. */
+  readonly #pending = new Int32Array(HOST_SLOTS);
+  /** First sector that could not be read, -1 while there is none. */
+  readonly #badLba = new Float64Array(HOST_SLOTS).fill(NONE);
+
+  constructor(board: Board, mapping: Mapping, buffer: WriteBuffer) {
+    this.#board = board;
+    this.#ops = board.ops;
+    this.#mapping = mapping;
+    this.#buffer = buffer;
+    this.#windowPages = board.profile.policy.burstPages;
+    this.#lookUp = board.aragon.define('look-up', 1, ARAGON.lookUp, { run: (s) => this.#look(s) });
+  }
+
+  /** Starts the read or verify of a host slot. */
+  begin(slot: number): void {
+    this.#window[slot] = 0;
+    this.#badLba[slot] = NONE;
+    this.#board.aragon.post(this.#lookUp, slot);
+  }
+
+  flashDone(op: number): void {
+    const ops = this.#ops;
+    const slot = ops.argument[op]!;
+    const content = this.#board.host.content;
+    const first = Math.floor(this.#board.host.lba[slot]! / 8);
+    const bad = ops.status[op] === FlashStatus.Uncorrectable;
+    for (let j = 0, mask = ops.slotMask[op]!; mask !== 0; j++, mask >>>= 1) {
+      if ((mask & 1) === 0) continue;
+      const page = ops.target[op * SLOTS_PER_OP + j]!;
+      content[slot * PAGES_PER_COMMAND + page] = ops.content[op * SLOTS_PER_OP + j]!;
+      const word = ops.pageWord[op * SLOTS_PER_OP + j]!;
+      invariant(bad || (word & LPN_MASK) === first + page + 1, 'a slot holds the page looked up');
+      if (bad) this.#noteBad(slot, (first + page) * 8);
+    }
+    const left = this.#pending[slot]! - 1;
+    this.#pending[slot] = left;
+    if (left === 0) this.#windowReady(slot);
+  }
+
+  #look(slot: number): void {
+    const { host, content: contents } = this.#board;
+    const { flashTop, l2p } = this.#mapping;
+    const first = Math.floor(host.lba[slot]! / 8);
+    const from = this.#window[slot]!;
+    const to = Math.min(from + this.#windowPages, this.#pages(slot));
+    const at = slot * PAGES_PER_COMMAND;
+    let op = NONE;
+    let issues = 0;
+    this.#pending[slot] = 1;
+    for (let page = from; page < to; page++) {
+      const cell = l2p.values[first + page]!;
+      if (cell === 0 || cell > flashTop) {
+        const content = cell === 0 ? 0 : this.#buffer.content[cell - flashTop - 1]!;
+        if (content < 0) contents.retain(content);
+        host.content[at + page] = content;
+        this.hitCount++;
+        continue;
+      }
+      const joined = op === NONE ? NONE : this.#join(op, cell - 1, page);
+      if (joined === NONE) {
+        if (op !== NONE) this.#board.flash.submit(op);
+        op = prepareRead(this.#board, cell - 1, OpOwner.Reader, slot);
+        this.#join(op, cell - 1, page);
+        this.#pending[slot] = this.#pending[slot]! + 1;
+        issues++;
+      }
+    }
+    if (op !== NONE) this.#board.flash.submit(op);
+    this.#board.aragon.charge((to - from - 1) * ARAGON.lookUpPage + issues * ARAGON.issue);
+    const left = this.#pending[slot]! - 1;
+    this.#pending[slot] = left;
+    if (left === 0) this.#windowReady(slot);
+  }
+
+  /** Adds a slot to an operation on the same multi-plane page; NONE when it lies elsewhere. */
+  #join(op: number, flashSlot: number, page: number): number {
+    const { geometry } = this.#board;
+    const ops = this.#ops;
+    if (geometry.dieOf(flashSlot) !== ops.die[op]) return NONE;
+    if (geometry.pageOf(flashSlot) !== ops.page[op]) return NONE;
+    const plane = geometry.blockOf(flashSlot) - ops.block[op]!;
+    if (plane < 0 || plane >= geometry.planes) return NONE;
+    const j = plane * geometry.slotsPerPage + (flashSlot & (geometry.slotsPerPage - 1));
+    if (((ops.slotMask[op]! >> j) & 1) !== 0) return NONE;
+    ops.slotMask[op] = ops.slotMask[op]! | (1 << j);
+    ops.target[op * SLOTS_PER_OP + j] = page;
+    return op;
+  }
+
+  #windowReady(slot: number): void {
+    const { host } = this.#board;
+    const from = this.#window[slot]!;
+    const pages = this.#pages(slot);
+    const to = Math.min(from + this.#windowPages, pages);
+    if (this.#badLba[slot] !== NONE || host.request[slot] === HostRequest.Verify) {
+      this.#drop(slot, from, to);
+      if (this.#badLba[slot] !== NONE || to === pages) {
+        const bad = this.#badLba[slot] !== NONE;
+        host.complete(slot, bad ? HostStatus.Uncorrectable : HostStatus.Good, this.#badLba[slot]!);
+        return;
+      }
+    } else {
+      this.pageCount += to - from;
+      host.sendPages(slot, from, to - from);
+      if (to === pages) return;
+    }
+    this.#window[slot] = to;
+    this.#board.aragon.post(this.#lookUp, slot);
+  }
+
+  #drop(slot: number, from: number, to: number): void {
+    const at = slot * PAGES_PER_COMMAND;
+    for (let page = from; page < to; page++) {
+      const content = this.#board.host.content[at + page]!;
+      if (content < 0) this.#board.content.release(content);
+    }
+  }
+
+  #noteBad(slot: number, lba: number): void {
+    const { host } = this.#board;
+    const bad = Math.max(lba, host.lba[slot]!);
+    const known = this.#badLba[slot]!;
+    if (known === NONE || bad < known) this.#badLba[slot] = bad;
+  }
+
+  #pages(slot: number): number {
+    const { host } = this.#board;
+    return Math.ceil(((host.lba[slot]! % 8) + host.sectors[slot]!) / 8);
+  }
+
+  reset(): void {
+    this.pageCount = 0;
+    this.hitCount = 0;
+    this.#pending.fill(0);
+  }
+
+  save(): Saved {
+    return {
+      pageCount: this.pageCount,
+      hitCount: this.hitCount,
+      window: this.#window.slice(),
+      pending: this.#pending.slice(),
+      badLba: this.#badLba.slice(),
+    };
+  }
+
+  restore(saved: Saved): void {
+    this.pageCount = saved.pageCount as number;
+    this.hitCount = saved.hitCount as number;
+    this.#window.set(saved.window as Int32Array);
+    this.#pending.set(saved.pending as Int32Array);
+    this.#badLba.set(saved.badLba as Float64Array);
+  }
+}

@@ -1,0 +1,327 @@
+/**
+ * The writer: host writes into the write buffer.
+ *
+ * ARM starts a write. Pages written only in part need what they held: those in flash are read before
+ * data is asked for, several commands at a time. Then places in the buffer are promised and the host
+ * is asked for a burst; when it has arrived, Aragon puts its pages into the log and points the map
+ * there. The command is acknowledged when its last page is in the log, or, with FUA or the write
+ * cache off, when the log is programmed up to there.
+ */
+
+import { FlashStatus, SLOTS_PER_OP } from '../hal/flash-ops.ts';
+import { HOST_SLOTS, HostStatus, Irq, PAGES_PER_COMMAND } from '../hal/ports.ts';
+import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
+import { WHOLE_SLOT } from '../hal/sim/units.ts';
+import { type Board, type OpClient, OpOwner } from './board.ts';
+import { ARAGON } from './costs.ts';
+import { prepareRead } from './flash-read.ts';
+import type { Flusher } from './flusher.ts';
+import type { Mapping } from './ftl/mapping.ts';
+import type { Superblocks } from './ftl/superblocks.ts';
+import type { HostStream } from './host-stream.ts';
+import type { WriteBuffer } from './write-buffer.ts';
+
+const NONE = -1;
+/** Partial pages of a command: its first and its last. */
+const EDGES = 2;
+
+export interface WriterParts {
+  board: Board;
+  mapping: Mapping;
+  superblocks: Superblocks;
+  buffer: WriteBuffer;
+  stream: HostStream;
+  flusher: Flusher;
+}
+
+export class Writer implements OpClient, Saveable {
+  readonly kind = 'firmware.writer';
+  readonly version = 1;
+  /** Order number of the next command that changes data: dense, shared with trims. */
+  nextOrder = 1;
+  /** Pages taken from hosts since power-on. */
+  pageCount = 0;
+  readonly #board: Board;
+  readonly #mapping: Mapping;
+  readonly #superblocks: Superblocks;
+  readonly #buffer: WriteBuffer;
+  readonly #stream: HostStream;
+  readonly #flusher: Flusher;
+  readonly #burstPages: number;
+  /** Pages of each slot's command that are in the log. */
+  readonly #logged = new Int32Array(HOST_SLOTS);
+  /** Order number of each slot's command; 0 until its first page is logged. */
+  readonly #order = new Float64Array(HOST_SLOTS);
+  /** Reads of old contents that have not ended, by slot. */
+  readonly #reading = new Int32Array(HOST_SLOTS);
+  /** 1: a burst of the slot is in DRAM and not yet in the log. */
+  readonly #arrived = new Uint8Array(HOST_SLOTS);
+  /** Old content of the edges and the flash slot it was read from, NONE when not read. */
+  readonly #oldContent = new Int32Array(HOST_SLOTS * EDGES);
+  readonly #oldSlot = new Int32Array(HOST_SLOTS * EDGES).fill(NONE);
+  /** Slots waiting for room, oldest first. */
+  readonly #waiting = new Int32Array(HOST_SLOTS);
+  #waitingCount = 0;
+
+  constructor(parts: WriterParts) {
+    this.#board = parts.board;
+    this.#mapping = parts.mapping;
+    this.#superblocks = parts.superblocks;
+    this.#buffer = parts.buffer;
+    this.#stream = parts.stream;
+    this.#flusher = parts.flusher;
+    const { burstPages, writeBufferSlots } = parts.board.profile.policy;
+    this.#burstPages = Math.min(burstPages, writeBufferSlots >> 1);
+    const { aragon, interrupts } = parts.board;
+    const arrive = aragon.define('arrive', 0, ARAGON.arrive, { run: () => this.#arrive() });
+    interrupts.connect(Irq.HostData, aragon, arrive);
+  }
+
+  /** Starts the write of a host slot. */
+  begin(slot: number): void {
+    this.#logged[slot] = 0;
+    this.#order[slot] = 0;
+    this.#arrived[slot] = 0;
+    this.#reading[slot] = 1;
+    for (let edge = 0; edge < EDGES; edge++) this.#oldSlot[slot * EDGES + edge] = NONE;
+    this.#readEdges(slot);
+    this.#edgeRead(slot);
+  }
+
+  /** Position behind the newest slot of the log: what a flush waits for. */
+  get logEnd(): number {
+    return this.#buffer.tail;
+  }
+
+  /** Commands that wait for room in the buffer. */
+  get waitingCount(): number {
+    return this.#waitingCount;
+  }
+
+  flashDone(op: number): void {
+    const { ops, content: contents } = this.#board;
+    const slot = ops.argument[op]! >> 1;
+    const at = ops.argument[op]!;
+    for (let j = 0, mask = ops.slotMask[op]!; mask !== 0; j++, mask >>>= 1) {
+      if ((mask & 1) === 0) continue;
+      const bad = ops.status[op] === FlashStatus.Uncorrectable;
+      this.#oldContent[at] = bad ? 0 : ops.content[op * SLOTS_PER_OP + j]!;
+      if (bad && ops.content[op * SLOTS_PER_OP + j]! < 0) {
+        contents.release(ops.content[op * SLOTS_PER_OP + j]!);
+      }
+      this.#oldSlot[at] = ops.target[op * SLOTS_PER_OP + j]!;
+    }
+    this.#edgeRead(slot);
+  }
+
+  /** Buffer places have become free: the oldest waiting commands go on. */
+  spaceFreed(): void {
+    while (this.#waitingCount > 0 && this.#hasRoom(this.#waiting[0]!)) {
+      const slot = this.#waiting[0]!;
+      this.#waiting.copyWithin(0, 1, this.#waitingCount--);
+      this.#ask(slot);
+    }
+  }
+
+  /** Pages of the next burst of a slot. */
+  #burst(slot: number): number {
+    return Math.min(this.#burstPages, this.#pages(slot) - this.#logged[slot]!);
+  }
+
+  #hasRoom(slot: number): boolean {
+    return this.#buffer.freeCount >= this.#burst(slot);
+  }
+
+  /** Asks for the next burst, or waits for room. */
+  #proceed(slot: number): void {
+    if (this.#waitingCount === 0 && this.#hasRoom(slot)) this.#ask(slot);
+    else this.#waiting[this.#waitingCount++] = slot;
+  }
+
+  #ask(slot: number): void {
+    const count = this.#burst(slot);
+    this.#buffer.reserved += count;
+    this.#board.host.requestPages(slot, count);
+  }
+
+  /** Reads what the partly written edges hold, where flash holds it. */
+  #readEdges(slot: number): void {
+    const pages = this.#pages(slot);
+    for (let edge = 0; edge < EDGES; edge++) {
+      const page = edge === 0 ? 0 : pages - 1;
+      if (edge === 1 && pages === 1) continue;
+      if (this.#maskOf(slot, page) === WHOLE_SLOT) continue;
+      const cell = this.#mapping.l2p.values[this.#firstLpn(slot) + page]!;
+      if (cell === 0 || cell > this.#mapping.flashTop) continue;
+      if (this.#oldSlot[slot * EDGES + edge] === cell - 1) continue;
+      this.#dropOld(slot, edge);
+      const op = prepareRead(this.#board, cell - 1, OpOwner.Writer, slot * EDGES + edge);
+      const { ops, geometry } = this.#board;
+      const plane = geometry.blockOf(cell - 1) - ops.block[op]!;
+      const j = plane * geometry.slotsPerPage + ((cell - 1) & (geometry.slotsPerPage - 1));
+      ops.slotMask[op] = 1 << j;
+      ops.target[op * SLOTS_PER_OP + j] = cell - 1;
+      this.#reading[slot] = this.#reading[slot]! + 1;
+      this.#board.flash.submit(op);
+    }
+  }
+
+  #edgeRead(slot: number): void {
+    const left = this.#reading[slot]! - 1;
+    this.#reading[slot] = left;
+    if (left > 0) return;
+    if (this.#arrived[slot] === 1) this.#burstArrived(slot);
+    else this.#proceed(slot);
+  }
+
+  /** Bursts have arrived. */
+  #arrive(): void {
+    const { host, interrupts } = this.#board;
+    for (;;) {
+      const slot = host.takeArrival();
+      if (slot === NONE) break;
+      this.#burstArrived(slot);
+    }
+    interrupts.acknowledge(Irq.HostData, false);
+    this.#stream.pump();
+  }
+
+  /** Edges may have moved since they were read: then they are read again first. */
+  #burstArrived(slot: number): void {
+    this.#reading[slot] = 1;
+    if (!this.#board.host.isOrphan(slot)) this.#readEdges(slot);
+    this.#arrived[slot] = 1;
+    const left = this.#reading[slot]! - 1;
+    this.#reading[slot] = left;
+    if (left === 0) this.#log(slot);
+  }
+
+  /** Puts the burst that has arrived into the log. */
+  #log(slot: number): void {
+    const { host } = this.#board;
+    const count = this.#burst(slot);
+    const first = this.#logged[slot]!;
+    const pages = this.#pages(slot);
+    this.#arrived[slot] = 0;
+    this.#buffer.reserved -= count;
+    if (host.isOrphan(slot)) {
+      this.#giveUp(slot, first, count);
+      return;
+    }
+    if (this.#order[slot] === 0) this.#order[slot] = this.nextOrder++;
+    this.#superblocks.presentOrder = this.#order[slot]!;
+    const lpn = this.#firstLpn(slot);
+    for (let page = first; page < first + count; page++) {
+      const content = this.#merged(slot, page, lpn + page);
+      const last = page === pages - 1;
+      const at = this.#buffer.append(lpn + page, content, this.#order[slot]! | 0, last);
+      this.#mapping.toBuffer(lpn + page, at);
+    }
+    this.pageCount += count;
+    this.#logged[slot] = first + count;
+    this.#board.aragon.charge(count * ARAGON.arrivePage);
+    if (first + count < pages) this.#proceed(slot);
+    else this.#finish(slot);
+  }
+
+  #finish(slot: number): void {
+    const { host } = this.#board;
+    for (let edge = 0; edge < EDGES; edge++) this.#dropOld(slot, edge);
+    if (host.fua[slot] === 1 || !host.writeCacheOn) this.#flusher.after(slot, this.#buffer.tail);
+    else host.complete(slot, HostStatus.Good, 0);
+    this.#flusher.dirtied();
+  }
+
+  /** The page's content with what it held under the sectors not written. */
+  #merged(slot: number, page: number, lpn: number): number {
+    const { host, content: contents } = this.#board;
+    const written = host.content[slot * PAGES_PER_COMMAND + page]!;
+    const mask = this.#maskOf(slot, page);
+    if (mask === WHOLE_SLOT) return written;
+    const cell = this.#mapping.l2p.values[lpn]!;
+    let below = 0;
+    if (cell > this.#mapping.flashTop) {
+      below = this.#buffer.content[cell - this.#mapping.flashTop - 1]!;
+    } else if (cell !== 0) {
+      below = this.#oldContent[slot * EDGES + (page === 0 ? 0 : 1)]!;
+    }
+    const merged = contents.merge(below, written, mask);
+    if (written < 0) contents.release(written);
+    return merged;
+  }
+
+  #giveUp(slot: number, first: number, count: number): void {
+    const { host, content: contents } = this.#board;
+    const at = slot * PAGES_PER_COMMAND + first;
+    for (let edge = 0; edge < EDGES; edge++) this.#dropOld(slot, edge);
+    for (let i = at; i < at + count; i++) {
+      if (host.content[i]! < 0) contents.release(host.content[i]!);
+      host.content[i] = 0;
+    }
+    host.complete(slot, HostStatus.Aborted, 0);
+    this.spaceFreed();
+  }
+
+  #dropOld(slot: number, edge: number): void {
+    const at = slot * EDGES + edge;
+    if (this.#oldSlot[at] !== NONE && this.#oldContent[at]! < 0) {
+      this.#board.content.release(this.#oldContent[at]!);
+    }
+    this.#oldSlot[at] = NONE;
+    this.#oldContent[at] = 0;
+  }
+
+  #firstLpn(slot: number): number {
+    return Math.floor(this.#board.host.lba[slot]! / 8);
+  }
+
+  #pages(slot: number): number {
+    const { host } = this.#board;
+    return Math.ceil(((host.lba[slot]! % 8) + host.sectors[slot]!) / 8);
+  }
+
+  /** Sectors of a page that the command writes. */
+  #maskOf(slot: number, page: number): number {
+    const { host } = this.#board;
+    const begin = Math.max(0, (host.lba[slot]! % 8) - page * 8);
+    const end = Math.min(8, (host.lba[slot]! % 8) + host.sectors[slot]! - page * 8);
+    return (WHOLE_SLOT >> (8 - end)) & (WHOLE_SLOT << begin) & WHOLE_SLOT;
+  }
+
+  reset(): void {
+    this.pageCount = 0;
+    this.#waitingCount = 0;
+    this.#reading.fill(0);
+    this.#arrived.fill(0);
+    this.#oldSlot.fill(NONE);
+    this.#oldContent.fill(0);
+  }
+
+  save(): Saved {
+    return {
+      nextOrder: this.nextOrder,
+      pageCount: this.pageCount,
+      logged: this.#logged.slice(),
+      order: this.#order.slice(),
+      reading: this.#reading.slice(),
+      arrived: this.#arrived.slice(),
+      oldContent: this.#oldContent.slice(),
+      oldSlot: this.#oldSlot.slice(),
+      waiting: this.#waiting.slice(),
+      waitingCount: this.#waitingCount,
+    };
+  }
+
+  restore(saved: Saved): void {
+    this.nextOrder = saved.nextOrder as number;
+    this.pageCount = saved.pageCount as number;
+    this.#logged.set(saved.logged as Int32Array);
+    this.#order.set(saved.order as Float64Array);
+    this.#reading.set(saved.reading as Int32Array);
+    this.#arrived.set(saved.arrived as Uint8Array);
+    this.#oldContent.set(saved.oldContent as Int32Array);
+    this.#oldSlot.set(saved.oldSlot as Int32Array);
+    this.#waiting.set(saved.waiting as Int32Array);
+    this.#waitingCount = saved.waitingCount as number;
+  }
+}
