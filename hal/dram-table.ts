@@ -21,12 +21,12 @@ export interface Borrower {
 
 export class DramTable extends BigTable {
   /** Per page of cells: references held on flash. */
-  readonly lentCount: Uint8Array;
+  readonly lentCount: Int32Array;
   #borrower: Borrower | null = null;
 
   constructor(name: string, length: number, log: UndoLog) {
     super(name, length, log);
-    this.lentCount = new Uint8Array(Math.ceil(length / CELLS_PER_PAGE));
+    this.lentCount = new Int32Array(Math.ceil(length / CELLS_PER_PAGE));
   }
 
   lendTo(borrower: Borrower, page: number): void {
@@ -44,6 +44,14 @@ export class DramTable extends BigTable {
     }
     if (this.log.on) this.log.append(this.number, index, this.values[index]!);
     this.values[index] = value;
+  }
+
+  override clear(first: number, count: number): void {
+    const endPage = Math.ceil((first + count) / CELLS_PER_PAGE);
+    for (let page = first >>> PAGE_SHIFT; page < endPage; page++) {
+      if (this.lentCount[page] !== 0) this.#borrower!.settle(this, page);
+    }
+    super.clear(first, count);
   }
 
   /** Loss of power: every cell is 0 but those that flash holds by reference. */

@@ -19,7 +19,7 @@ import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import type { Alarm, AlarmOwner, Timeline } from '../hal/sim/timeline.ts';
 import { Channels, COMMAND_NS } from './channel.ts';
 import { DiePhase } from './die-table.ts';
-import type { PageStore } from './page-store.ts';
+import { CELLS_PER_SLOT, CONTENT, ORDER, PAGE_WORD, type PageStore } from './page-store.ts';
 import type { BusMode, NandPart } from './part.ts';
 
 const NONE = -1;
@@ -246,15 +246,16 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable {
     ops.status[op] = FlashStatus.Ok;
     for (let plane = 0; plane < planes; plane++) {
       const first = this.#firstSlot(op, plane);
-      const cells = this.store.of(this.#geometry.blockIndexOf(first));
+      const cells = this.store.of(this.#geometry.blockIndexOf(first)).cells.values;
       for (let i = 0; i < slotsPerPage; i++) {
         const j = plane * slotsPerPage + i;
         if (((mask >> j) & 1) === 0) continue;
-        const content = cells.content.values[first + i]!;
+        const from = (first + i) * CELLS_PER_SLOT;
+        const content = cells[from + CONTENT]!;
         if (content < 0) this.#contents.retain(content);
         ops.content[op * SLOTS_PER_OP + j] = content;
-        ops.pageWord[op * SLOTS_PER_OP + j] = cells.pageWord.values[first + i]!;
-        ops.order[op * SLOTS_PER_OP + j] = cells.order.values[first + i]!;
+        ops.pageWord[op * SLOTS_PER_OP + j] = cells[from + PAGE_WORD]!;
+        ops.order[op * SLOTS_PER_OP + j] = cells[from + ORDER]!;
       }
     }
     this.slotCount[0] = this.slotCount[0]! + bitCount(mask);

@@ -15,14 +15,19 @@ import { BigTable } from '../hal/sim/big-table.ts';
 import { invariant } from '../hal/sim/invariant.ts';
 import type { Machine } from '../hal/sim/snapshot.ts';
 
+export const CELLS_PER_SLOT = 3;
+export const CONTENT = 0;
+export const PAGE_WORD = 1;
+export const ORDER = 2;
+
 export class PageStore {
   readonly geometry: Geometry;
-  /** Data handle of each slot; the store owns one reference. */
-  readonly content: BigTable;
-  /** Logical page plus one and flags (flash-ops.ts); 0 in erased and padding slots. */
-  readonly pageWord: BigTable;
-  /** Low 32 bits of the order number. */
-  readonly order: BigTable;
+  /**
+   * Three cells a slot, side by side so that a read touches one cache line: the data handle (the
+   * store owns one reference), the page word (logical page plus one and flags, flash-ops.ts; 0 in
+   * erased and padding slots) and the low 32 bits of the order number.
+   */
+  readonly cells: BigTable;
   /** Next page each block accepts; pages behind it are never programmed before an erase. */
   readonly nextPage: BigTable;
   readonly eraseCount: BigTable;
@@ -39,9 +44,7 @@ export class PageStore {
       machine.addTable(new BigTable(name, cells, machine.log));
     this.geometry = geometry;
     this.#contents = contents;
-    this.content = table('flash-content', geometry.slots);
-    this.pageWord = table('flash-page-word', geometry.slots);
-    this.order = table('flash-order', geometry.slots);
+    this.cells = table('flash-cells', geometry.slots * CELLS_PER_SLOT);
     this.nextPage = table('flash-next-page', geometry.blocks);
     this.eraseCount = table('flash-erase-count', geometry.blocks);
   }
@@ -56,23 +59,35 @@ export class PageStore {
 
   /** Programs one slot of an open page; takes over one reference to `content`. */
   program(slot: number, content: number, pageWord: number, order: number): void {
-    if (content !== 0) this.content.write(slot, content);
-    if (pageWord !== 0) this.pageWord.write(slot, pageWord);
-    if (order !== 0) this.order.write(slot, order);
+    const at = slot * CELLS_PER_SLOT;
+    if (content !== 0) this.cells.write(at + CONTENT, content);
+    if (pageWord !== 0) this.cells.write(at + PAGE_WORD, pageWord);
+    if (order !== 0) this.cells.write(at + ORDER, order);
+  }
+
+  contentOf(slot: number): number {
+    return this.of(this.geometry.blockIndexOf(slot)).cells.values[slot * CELLS_PER_SLOT + CONTENT]!;
+  }
+
+  pageWordOf(slot: number): number {
+    const { cells } = this.of(this.geometry.blockIndexOf(slot));
+    return cells.values[slot * CELLS_PER_SLOT + PAGE_WORD]!;
+  }
+
+  orderOf(slot: number): number {
+    return this.of(this.geometry.blockIndexOf(slot)).cells.values[slot * CELLS_PER_SLOT + ORDER]!;
   }
 
   erase(blockIndex: number): void {
     if (this.#forks.length > 0) this.#handOver(blockIndex);
     if (this.#inherited !== null) this.#adopt(blockIndex);
-    const count = this.geometry.slotsPerBlock;
+    const count = this.geometry.slotsPerBlock * CELLS_PER_SLOT;
     const first = blockIndex * count;
-    const contents = this.content.values;
-    for (let slot = first; slot < first + count; slot++) {
-      if (contents[slot]! < 0) this.#contents.release(contents[slot]!);
+    const { values } = this.cells;
+    for (let at = first + CONTENT; at < first + count; at += CELLS_PER_SLOT) {
+      if (values[at]! < 0) this.#contents.release(values[at]!);
     }
-    this.content.clear(first, count);
-    this.pageWord.clear(first, count);
-    this.order.clear(first, count);
+    this.cells.clear(first, count);
     this.nextPage.write(blockIndex, 0);
     this.eraseCount.write(blockIndex, this.eraseCount.values[blockIndex]! + 1);
   }
@@ -97,12 +112,20 @@ export class PageStore {
   settleForks(): void {
     for (const fork of [...this.#forks]) {
       for (let block = 0; block < this.geometry.blocks; block++) fork.#adopt(block);
-      fork.release();
+      fork.#untie();
     }
   }
 
-  /** Ends a fork's tie to its origin; its shared blocks are lost unless settled before. */
+  /**
+   * Ends a fork's tie to its origin; its shared blocks are lost unless settled before. Forks of it
+   * that live on get their blocks first.
+   */
   release(): void {
+    this.settleForks();
+    this.#untie();
+  }
+
+  #untie(): void {
     const origin = this.#origin;
     if (origin !== null) origin.#forks = origin.#forks.filter((fork) => fork !== this);
     this.#origin = null;
@@ -113,19 +136,17 @@ export class PageStore {
     for (const fork of this.#forks) fork.#adopt(blockIndex);
   }
 
+  /** Copies a block from the origin. Past the undo log: seen from outside, nothing changes. */
   #adopt(blockIndex: number): void {
     const inherited = this.#inherited;
     if (inherited === null || inherited[blockIndex] === 0) return;
     const origin = this.of(blockIndex);
     inherited[blockIndex] = 0;
-    this.nextPage.write(blockIndex, origin.nextPage.values[blockIndex]!);
-    this.eraseCount.write(blockIndex, origin.eraseCount.values[blockIndex]!);
+    this.nextPage.values[blockIndex] = origin.nextPage.values[blockIndex]!;
+    this.eraseCount.values[blockIndex] = origin.eraseCount.values[blockIndex]!;
     if (origin.nextPage.values[blockIndex] === 0) return;
-    const count = this.geometry.slotsPerBlock;
-    for (let slot = blockIndex * count; slot < (blockIndex + 1) * count; slot++) {
-      this.content.write(slot, origin.content.values[slot]!);
-      this.pageWord.write(slot, origin.pageWord.values[slot]!);
-      this.order.write(slot, origin.order.values[slot]!);
-    }
+    const count = this.geometry.slotsPerBlock * CELLS_PER_SLOT;
+    const first = blockIndex * count;
+    this.cells.values.set(origin.cells.values.subarray(first, first + count), first);
   }
 }

@@ -9,7 +9,7 @@ import { idemaSectors } from '../../hal/identity.ts';
 import type { DriveProfile } from '../../hal/profile.ts';
 
 const ASSUMPTIONS = [
-  'link handshake of 110 dwords a frame: within the 60-150 that published ceilings leave',
+  'link handshake of 106 dwords a frame: within the 60-150 that published ceilings leave',
   'tPROG 560 us (LSB) and 2040 us (MSB): the data sheet gives only the mean, 1300 us',
   'tR 45 us (LSB) and 65 us (MSB): below the 75 us maximum of the data sheet',
   'ARM and Aragon cycle costs: hand-counted; the split of work was never published',
@@ -49,7 +49,7 @@ const VECTOR: DriveProfile = {
     busBytesPerDevice: 2,
     parityDevice: false,
   },
-  link: { gigabaud: 6, handshakeDwords: 110 },
+  link: { gigabaud: 6, handshakeDwords: 106 },
   armCycles: { accept: 700, local: 4000, slow: 1500, timer: 300 },
   boot: { romNs: 12_000_000, dramNs: 3_000_000, identifyDieNs: 120_000 },
   policy: {

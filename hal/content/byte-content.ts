@@ -10,7 +10,7 @@ import { invariant } from '../sim/invariant.ts';
 import type { Machine, Saved } from '../sim/snapshot.ts';
 import { SECTOR_BYTES, SECTORS_PER_SLOT, SLOT_BYTES, WHOLE_SLOT } from '../sim/units.ts';
 import { type Content, ContentBase } from './content.ts';
-import { isMetadata, MetadataPages } from './metadata-pages.ts';
+import { isMetadata, lenderOf, MetadataPages } from './metadata-pages.ts';
 
 /** Where pages go that find no room in memory. */
 export interface PageBacking {
@@ -27,6 +27,7 @@ export class ByteContent extends ContentBase implements Content {
   readonly version = 1;
   readonly holdsBytes = true;
   readonly metadata: MetadataPages;
+  readonly #machine: Machine | null;
   readonly #framesMax: number;
   readonly #backing: PageBacking | null;
   /** References to each page. */
@@ -45,9 +46,16 @@ export class ByteContent extends ContentBase implements Content {
   /**
    * @param framesMax pages of 4 KiB kept in memory
    * @param backing takes the rest; without one the bound is not enforced
+   * @param machine holds the table that metadata pages refer to; needed to restore a new machine
    */
-  constructor(framesMax: number, backing: PageBacking | null, metadata = new MetadataPages()) {
+  constructor(
+    framesMax: number,
+    backing: PageBacking | null,
+    machine: Machine | null = null,
+    metadata = new MetadataPages(),
+  ) {
     super();
+    this.#machine = machine;
     this.#framesMax = Math.max(64, framesMax);
     this.#backing = backing;
     this.metadata = metadata;
@@ -136,8 +144,8 @@ export class ByteContent extends ContentBase implements Content {
     return this.#frames[this.#frameOf[page]!]!;
   }
 
-  fork(_machine: Machine): ByteContent {
-    const copy = new ByteContent(this.#framesMax, null, this.metadata.fork());
+  fork(machine: Machine): ByteContent {
+    const copy = new ByteContent(this.#framesMax, null, machine, this.metadata.fork());
     copy.#restorePages(this.#savePages());
     return copy;
   }
@@ -148,7 +156,8 @@ export class ByteContent extends ContentBase implements Content {
 
   restore(saved: Saved): void {
     this.#restorePages(saved);
-    this.metadata.restore(saved.metadata as Saved, null);
+    const lender = this.#machine === null ? null : lenderOf(this.#machine);
+    this.metadata.restore(saved.metadata as Saved, lender);
   }
 
   #savePages(): Saved {
@@ -228,8 +237,10 @@ export class ByteContent extends ContentBase implements Content {
   }
 
   #addSlab(): void {
-    const slab = new Uint8Array(FRAMES_PER_SLAB * SLOT_BYTES);
-    for (let i = FRAMES_PER_SLAB - 1; i >= 0; i--) {
+    const room = this.#backing === null ? FRAMES_PER_SLAB : this.#framesMax - this.#frames.length;
+    const count = Math.min(FRAMES_PER_SLAB, room);
+    const slab = new Uint8Array(count * SLOT_BYTES);
+    for (let i = count - 1; i >= 0; i--) {
       this.#freeFrames.push(this.#frames.length);
       this.#pageIn.push(NONE);
       this.#frames.push(slab.subarray(i * SLOT_BYTES, (i + 1) * SLOT_BYTES));

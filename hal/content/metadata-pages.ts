@@ -5,9 +5,9 @@
  * cells change (dram-table.ts) or when the flash array is forked.
  */
 
-import { type Borrower, CELLS_PER_PAGE, type DramTable } from '../dram-table.ts';
+import { type Borrower, CELLS_PER_PAGE, DramTable } from '../dram-table.ts';
 import { invariant } from '../sim/invariant.ts';
-import type { Saved } from '../sim/snapshot.ts';
+import type { Machine, Saved } from '../sim/snapshot.ts';
 import { SLOT_BYTES } from '../sim/units.ts';
 
 /** Data handles at or below this number are metadata pages. */
@@ -16,6 +16,12 @@ const NO_PAGE = -1;
 
 export function isMetadata(content: number): boolean {
   return content <= METADATA_TOP;
+}
+
+/** The table of a machine that lends its pages, null when it has none. */
+export function lenderOf(machine: Machine): DramTable | null {
+  for (const table of machine.tables) if (table instanceof DramTable) return table;
+  return null;
 }
 
 export class MetadataPages implements Borrower {
@@ -125,7 +131,8 @@ export class MetadataPages implements Borrower {
     owner?.lentCount.fill(0);
     this.#table = owner;
     this.#firstCell.forEach((firstCell, index) => {
-      if (firstCell === NO_PAGE || owner === null) return;
+      if (firstCell === NO_PAGE) return;
+      invariant(owner !== null, 'pages held by reference are restored with the table they name');
       const page = firstCell / CELLS_PER_PAGE;
       this.#lent.set(page, [...(this.#lent.get(page) ?? []), index]);
       owner.lendTo(this, page);

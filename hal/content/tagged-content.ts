@@ -6,11 +6,11 @@
  * together with the logical page, so a wrap is harmless.
  */
 
-import { WHOLE_SLOT, SECTOR_BYTES, SECTORS_PER_SLOT, SLOT_BYTES } from '../sim/units.ts';
 import { BigTable } from '../sim/big-table.ts';
 import type { Machine, Saved } from '../sim/snapshot.ts';
+import { SECTOR_BYTES, SECTORS_PER_SLOT, SLOT_BYTES, WHOLE_SLOT } from '../sim/units.ts';
 import { type Content, ContentBase } from './content.ts';
-import { isMetadata, MetadataPages } from './metadata-pages.ts';
+import { isMetadata, lenderOf, MetadataPages } from './metadata-pages.ts';
 
 const FIRST_MIXTURES = 1024;
 
@@ -128,8 +128,7 @@ export class TaggedContent extends ContentBase implements Content {
   restore(saved: Saved): void {
     this.#free = saved.free as number;
     this.#highWater = saved.highWater as number;
-    const lender = this.#machine.tables.find((table) => table.name === 'l2p');
-    this.metadata.restore(saved.metadata as Saved, (lender as never) ?? null);
+    this.metadata.restore(saved.metadata as Saved, lenderOf(this.#machine));
   }
 
   #tagOf(content: number, sector: number): number {

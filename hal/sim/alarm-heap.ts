@@ -141,42 +141,35 @@ export class AlarmHeap {
     while (position > 0) {
       const parent = (position - 1) >> 2;
       if (!this.#isBefore(atNs, sequence, parent)) break;
-      this.#move(parent, position);
+      this.#place(position, this.#atNs[parent]!, this.#sequence[parent]!, this.#alarm[parent]!);
       position = parent;
     }
     this.#place(position, atNs, sequence, alarm);
   }
 
+  /** The hottest loop of the machine: the columns are held in locals and the move is inlined. */
   #siftDown(from: number, atNs: number, sequence: number, alarm: number): void {
     const times = this.#atNs;
+    const sequences = this.#sequence;
+    const alarms = this.#alarm;
+    const positionOf = this.#positionOf;
     const count = this.#count;
     let position = from;
     for (;;) {
       const first = position * ARITY + 1;
       if (first >= count) break;
-      const end = first + ARITY < count ? first + ARITY : count;
-      let best = first;
-      let bestNs = times[first]!;
-      for (let child = first + 1; child < end; child++) {
-        const childNs = times[child]!;
-        if (childNs > bestNs) continue;
-        if (childNs === bestNs && this.#sequence[child]! > this.#sequence[best]!) continue;
-        best = child;
-        bestNs = childNs;
-      }
-      if (atNs < bestNs || (atNs === bestNs && sequence < this.#sequence[best]!)) break;
-      this.#move(best, position);
+      const best = earliestOf(times, sequences, first, count);
+      const bestNs = times[best]!;
+      const bestSequence = sequences[best]!;
+      if (atNs < bestNs || (atNs === bestNs && sequence < bestSequence)) break;
+      const moved = alarms[best]!;
+      times[position] = bestNs;
+      sequences[position] = bestSequence;
+      alarms[position] = moved;
+      positionOf[moved] = position;
       position = best;
     }
     this.#place(position, atNs, sequence, alarm);
-  }
-
-  #move(from: number, to: number): void {
-    const alarm = this.#alarm[from]!;
-    this.#atNs[to] = this.#atNs[from]!;
-    this.#sequence[to] = this.#sequence[from]!;
-    this.#alarm[to] = alarm;
-    this.#positionOf[alarm] = to;
   }
 
   #place(position: number, atNs: number, sequence: number, alarm: number): void {
@@ -185,6 +178,31 @@ export class AlarmHeap {
     this.#alarm[position] = alarm;
     this.#positionOf[alarm] = position;
   }
+}
+
+/** Position of the earliest of up to four siblings; two independent pairs, then the winners. */
+function earliestOf(
+  times: Float64Array,
+  sequences: Float64Array,
+  first: number,
+  count: number,
+): number {
+  let best = first;
+  if (first + ARITY > count) {
+    for (let at = first + 1; at < count; at++) {
+      if (isEarlier(times, sequences, at, best)) best = at;
+    }
+    return best;
+  }
+  if (isEarlier(times, sequences, first + 1, first)) best = first + 1;
+  const other = isEarlier(times, sequences, first + 3, first + 2) ? first + 3 : first + 2;
+  return isEarlier(times, sequences, other, best) ? other : best;
+}
+
+function isEarlier(times: Float64Array, sequences: Float64Array, a: number, b: number): boolean {
+  const aNs = times[a]!;
+  const bNs = times[b]!;
+  return aNs < bNs || (aNs === bNs && sequences[a]! < sequences[b]!);
 }
 
 function copyInto<T extends Float64Array | Int32Array>(larger: T, smaller: T): T {

@@ -5,8 +5,7 @@
  * the array that were never written cost no memory. Readers index `values` directly.
  */
 
-import { invariant } from './invariant.ts';
-import { UNDO_INDEX_MAX, type Undoable, type UndoLog } from './undo-log.ts';
+import type { Undoable, UndoLog } from './undo-log.ts';
 
 export class BigTable implements Undoable {
   readonly name: string;
@@ -16,7 +15,6 @@ export class BigTable implements Undoable {
   readonly number: number;
 
   constructor(name: string, length: number, log: UndoLog) {
-    invariant(length <= UNDO_INDEX_MAX + 1, 'the undo log can name every cell of a big table');
     this.name = name;
     this.values = new Int32Array(length);
     this.log = log;
@@ -41,7 +39,6 @@ export class BigTable implements Undoable {
 
   /** Makes the table longer; new cells are 0. */
   growTo(length: number): void {
-    invariant(length <= UNDO_INDEX_MAX + 1, 'the undo log can name every cell of a big table');
     const longer = new Int32Array(length);
     longer.set(this.values);
     this.values = longer;

@@ -1,8 +1,8 @@
 /**
  * The undo log: what big tables held before each write, while a run is recorded (law L3).
  *
- * Going back unwinds the log from its end. An entry is two Int32: a key of (table number, index)
- * and the value that was overwritten. The log is a ring of blocks within a byte budget: when it is
+ * Going back unwinds the log from its end. An entry is a table number, an index and the value that
+ * was overwritten: nine bytes. The log is a ring of blocks within a byte budget: when it is
  * full the oldest block is dropped, and with it the oldest point one can go back to. Off, it costs
  * its callers one branch.
  */
@@ -15,13 +15,16 @@ export interface Undoable {
   undo(index: number, value: number): void;
 }
 
-const INDEX_BITS = 27;
-const INDEX_MASK = 2 ** INDEX_BITS - 1;
-/** Largest index an entry can name: the slots of a 512 GB drive. */
-export const UNDO_INDEX_MAX = INDEX_MASK;
-const TABLES_MAX = 2 ** (32 - INDEX_BITS);
+const TABLES_MAX = 256;
 const ENTRIES_PER_BLOCK = 1 << 17;
-const BYTES_PER_BLOCK = ENTRIES_PER_BLOCK * 8;
+const BYTES_PER_BLOCK = ENTRIES_PER_BLOCK * 9;
+
+/** Entries in three columns. */
+class Block {
+  readonly table = new Uint8Array(ENTRIES_PER_BLOCK);
+  readonly index = new Int32Array(ENTRIES_PER_BLOCK);
+  readonly value = new Int32Array(ENTRIES_PER_BLOCK);
+}
 
 export class UndoLog {
   /** True while a run is recorded: then every write of a big table is appended. */
@@ -29,16 +32,16 @@ export class UndoLog {
 
   readonly #tables: Undoable[] = [];
   /** Blocks by their number modulo the ring; the first is the oldest one kept. */
-  #blocks: Int32Array[] = [];
+  #blocks: Block[] = [];
   /** Number of blocks dropped from the front. */
   #droppedCount = 0;
   /** Block that is being filled. */
-  #tail: Int32Array = new Int32Array(0);
-  /** Int32 index in the tail block of the next entry. */
-  #at = 0;
+  #tail: Block | null = null;
+  /** Place in the tail block of the next entry. */
+  #at = ENTRIES_PER_BLOCK;
   #blocksMax = 512;
   /** Dropped blocks are filled again instead of being allocated anew. */
-  #spare: Int32Array | null = null;
+  #spare: Block | null = null;
 
   /** Gives a table its number; the order of registration is the order of construction. */
   register(table: Undoable): number {
@@ -60,14 +63,15 @@ export class UndoLog {
     this.on = false;
     this.#blocks = [];
     this.#spare = null;
-    this.#tail = new Int32Array(0);
-    this.#at = 0;
+    this.#tail = null;
+    this.#at = ENTRIES_PER_BLOCK;
   }
 
   /** Entries ever appended and not unwound: names a point of the log. */
   get position(): number {
-    const blocks = this.#droppedCount + Math.max(0, this.#blocks.length - 1);
-    return blocks * ENTRIES_PER_BLOCK + (this.#at >> 1);
+    if (this.#tail === null) return 0;
+    const blocks = this.#droppedCount + this.#blocks.length - 1;
+    return blocks * ENTRIES_PER_BLOCK + this.#at;
   }
 
   /** Oldest position that can still be unwound to. */
@@ -77,11 +81,12 @@ export class UndoLog {
 
   /** Remembers that `table` held `value` at `index`. */
   append(table: number, index: number, value: number): void {
-    if (this.#at === this.#tail.length) this.#openBlock();
-    const tail = this.#tail;
-    tail[this.#at] = (table << INDEX_BITS) | index;
-    tail[this.#at + 1] = value;
-    this.#at += 2;
+    if (this.#at === ENTRIES_PER_BLOCK) this.#openBlock();
+    const tail = this.#tail!;
+    const at = this.#at++;
+    tail.table[at] = table;
+    tail.index[at] = index;
+    tail.value[at] = value;
   }
 
   /** Takes every write back that was appended after `position`, newest first. */
@@ -93,7 +98,7 @@ export class UndoLog {
     let left = this.position - position;
     while (left > 0) {
       if (this.#at === 0) this.#reopenPrevious();
-      const run = Math.min(left, this.#at >> 1);
+      const run = Math.min(left, this.#at);
       this.#undo(run);
       left -= run;
     }
@@ -101,14 +106,12 @@ export class UndoLog {
   }
 
   #undo(count: number): void {
-    const tail = this.#tail;
-    let at = this.#at;
-    for (let i = 0; i < count; i++) {
-      at -= 2;
-      const key = tail[at]!;
-      this.#tables[key >>> INDEX_BITS]!.undo(key & INDEX_MASK, tail[at + 1]!);
+    const tail = this.#tail!;
+    const end = this.#at - count;
+    for (let at = this.#at - 1; at >= end; at--) {
+      this.#tables[tail.table[at]!]!.undo(tail.index[at]!, tail.value[at]!);
     }
-    this.#at = at;
+    this.#at = end;
   }
 
   #openBlock(): void {
@@ -116,7 +119,7 @@ export class UndoLog {
       this.#spare = this.#blocks.shift() ?? null;
       this.#droppedCount++;
     }
-    this.#tail = this.#spare ?? new Int32Array(ENTRIES_PER_BLOCK * 2);
+    this.#tail = this.#spare ?? new Block();
     this.#spare = null;
     this.#blocks.push(this.#tail);
     this.#at = 0;
@@ -125,6 +128,6 @@ export class UndoLog {
   #reopenPrevious(): void {
     this.#spare = this.#blocks.pop() ?? null;
     this.#tail = this.#blocks[this.#blocks.length - 1]!;
-    this.#at = this.#tail.length;
+    this.#at = ENTRIES_PER_BLOCK;
   }
 }

@@ -1,0 +1,150 @@
+/**
+ * A synthetic workload as a command source: one pattern, one block size, verified.
+ *
+ * Every page written gets a new tag that a reference disk remembers; every page read is compared with
+ * it at the command's end. Nothing is allocated per command.
+ */
+
+import { AtaStatus } from '../../hal/ata.ts';
+import type { Content } from '../../hal/content/content.ts';
+import { PAGES_PER_COMMAND } from '../../hal/ports.ts';
+import { RandomStream } from '../../hal/sim/random.ts';
+import type { Saved } from '../../hal/sim/snapshot.ts';
+import { type CommandSource, type HostAdapter, NOTHING_YET } from '../../sata/host/adapter.ts';
+import type { LatencyHistogram } from '../report/histogram.ts';
+
+export interface Pattern {
+  readonly kind: 'read' | 'write';
+  readonly order: 'random' | 'sequential';
+  /** 4 KiB pages of one command. */
+  readonly pages: number;
+  /** Commands to issue. */
+  readonly count: number;
+  /** Pages of the address range, from page 0; the whole drive when not given. */
+  readonly spanPages?: number;
+}
+
+export class Workload implements CommandSource {
+  readonly wakeAtNs = 0;
+  /** Tag last written to each page: the reference disk. */
+  readonly reference: Int32Array;
+  /** Commands that have ended, those that failed, and pages that read wrong. */
+  doneCount = 0;
+  failedCount = 0;
+  mismatchCount = 0;
+  /** Receives the latency of every command; null to measure none. */
+  latency: LatencyHistogram | null = null;
+  readonly #contents: Content;
+  readonly #random: RandomStream;
+  readonly #pages: number;
+  #isRead = true;
+  #isRandom = false;
+  #commandPages = 1;
+  #places = 0;
+  #left = 0;
+  #cursor = 0;
+  #nextTag = 1;
+
+  constructor(contents: Content, pages: number, seed: string) {
+    this.#contents = contents;
+    this.#pages = pages;
+    this.reference = new Int32Array(pages);
+    this.#random = new RandomStream(seed, 'workload');
+  }
+
+  /** Sets the pattern that is issued from now on. */
+  start(pattern: Pattern): void {
+    this.#isRead = pattern.kind === 'read';
+    this.#isRandom = pattern.order === 'random';
+    this.#commandPages = pattern.pages;
+    this.#places = Math.floor((pattern.spanPages ?? this.#pages) / pattern.pages);
+    this.#left = pattern.count;
+    this.#cursor = 0;
+    this.doneCount = 0;
+    this.failedCount = 0;
+    this.mismatchCount = 0;
+  }
+
+  /** Commands not yet issued. */
+  get leftCount(): number {
+    return this.#left;
+  }
+
+  next(adapter: HostAdapter, tag: number): number {
+    if (this.#left === 0) return NOTHING_YET;
+    this.#left--;
+    const pages = this.#commandPages;
+    let place = this.#cursor;
+    if (this.#isRandom) place = this.#random.below(this.#places);
+    else this.#cursor = place + 1 === this.#places ? 0 : place + 1;
+    const first = place * pages;
+    if (this.#isRead) {
+      adapter.readQueued(tag, first * 8, pages * 8);
+      return tag;
+    }
+    adapter.writeQueued(tag, first * 8, pages * 8, 0);
+    const at = tag * PAGES_PER_COMMAND;
+    for (let i = 0; i < pages; i++) {
+      const content = this.#nextTag;
+      this.#nextTag = content === 0x7fff_ffff ? 1 : content + 1;
+      adapter.data[at + i] = content;
+      this.reference[first + i] = content;
+    }
+    return tag;
+  }
+
+  completed(adapter: HostAdapter, slot: number, status: number, _error: number): void {
+    this.doneCount++;
+    if (this.latency !== null) this.latency.record(adapter.nowNs - adapter.issuedNs[slot]!);
+    if ((status & AtaStatus.Error) !== 0) {
+      this.failedCount++;
+      return;
+    }
+    if (!this.#isRead) return;
+    const first = adapter.lba[slot]! / 8;
+    const at = slot * PAGES_PER_COMMAND;
+    for (let i = 0; i < this.#commandPages; i++) {
+      if (adapter.data[at + i] !== this.reference[first + i]) this.mismatchCount++;
+    }
+  }
+
+  lost(): void {
+    this.failedCount++;
+    this.doneCount++;
+  }
+
+  /** Contents of a page as tags; for checks outside the hot path. */
+  tagOf(content: number): number {
+    return this.#contents.sectorTag(content, 0);
+  }
+
+  save(): Saved {
+    return {
+      random: this.#random.save(),
+      isRead: this.#isRead,
+      isRandom: this.#isRandom,
+      commandPages: this.#commandPages,
+      places: this.#places,
+      left: this.#left,
+      cursor: this.#cursor,
+      nextTag: this.#nextTag,
+      doneCount: this.doneCount,
+      failedCount: this.failedCount,
+      mismatchCount: this.mismatchCount,
+    };
+  }
+
+  restore(saved: Saved): void {
+    this.#random.restore(saved.random as Saved);
+    this.#isRead = saved.isRead as boolean;
+    this.#isRandom = saved.isRandom as boolean;
+    this.#commandPages = saved.commandPages as number;
+    this.#places = saved.places as number;
+    this.#left = saved.left as number;
+    this.#cursor = saved.cursor as number;
+    this.#nextTag = saved.nextTag as number;
+    this.doneCount = saved.doneCount as number;
+    this.failedCount = saved.failedCount as number;
+    this.mismatchCount = saved.mismatchCount as number;
+  }
+}
