@@ -12,7 +12,7 @@ import { TaggedContent } from '../hal/content/tagged-content.ts';
 import { Core } from '../hal/core.ts';
 import { Dram, ImpossibleProfile } from '../hal/dram.ts';
 import { DramTable } from '../hal/dram-table.ts';
-import { FlashOps } from '../hal/flash-ops.ts';
+import { FlashOps, LAST_OF_COMMAND, LPN_MASK, METADATA } from '../hal/flash-ops.ts';
 import { Geometry } from '../hal/geometry.ts';
 import { InterruptController } from '../hal/interrupts.ts';
 import { PagePairing } from '../hal/pairing.ts';
@@ -57,12 +57,47 @@ export class NandImage {
     this.contents = contents;
   }
 
+  /** Every programmed slot with its spare record, in slot order. */
+  programmedSlots(): RawSlot[] {
+    const { store } = this;
+    const { geometry } = store;
+    const found: RawSlot[] = [];
+    for (let slot = 0; slot < geometry.slots; slot++) {
+      const word = store.pageWordOf(slot);
+      if (word === 0) continue;
+      const isMetadata = (word & METADATA) !== 0;
+      found.push({
+        slot,
+        place: geometry.describe(slot),
+        lpn: isMetadata ? -1 : (word & LPN_MASK) - 1,
+        order: store.orderOf(slot) >>> 0,
+        content: store.contentOf(slot),
+        isMetadata,
+        isLastOfCommand: (word & LAST_OF_COMMAND) !== 0,
+      });
+    }
+    return found;
+  }
+
   /** A copy that may go its own way; copy on write, so it costs what changes afterwards. */
   fork(): NandImage {
     const machine = new Machine(new Timeline(), new UndoLog());
     const contents = this.contents.fork(machine);
     return new NandImage(this.profile, machine, this.store.fork(contents, machine), contents);
   }
+}
+
+/** One programmed slot as a reader of the raw flash finds it. */
+export interface RawSlot {
+  slot: number;
+  /** 'ch0.die1 block 2 page 3 slot 1'. */
+  place: string;
+  /** Logical page, or -1 for metadata. */
+  lpn: number;
+  order: number;
+  content: number;
+  isMetadata: boolean;
+  isLastOfCommand: boolean;
 }
 
 export interface DriveOptions {
