@@ -10,6 +10,7 @@ import { FlashOp, type FlashOps, LAST_OF_COMMAND, SLOTS_PER_OP } from '../hal/fl
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import { type Board, type OpClient, OpOwner } from './board.ts';
 import { ARAGON } from './costs.ts';
+import { unitSlotOf } from './flash-unit.ts';
 import type { Frontier } from './ftl/frontier.ts';
 import type { Mapping } from './ftl/mapping.ts';
 import type { PerformanceMode } from './ftl/performance-mode.ts';
@@ -95,19 +96,16 @@ export class HostStream implements OpClient, Saveable {
     const ops = this.#ops;
     const buffer = this.#buffer;
     const { geometry } = this.#board;
-    const { slotsPerPage, planes } = geometry;
     const count = ops.argument[op]!;
     this.#unitsInFlight--;
     const superblock = ops.block[op]! >>> geometry.planeBits;
     const inFlight = this.#superblocks.programsInFlight;
     inFlight[superblock] = inFlight[superblock]! - 1;
-    for (let plane = 0, j = 0; plane < planes; plane++) {
-      const first = geometry.slotOf(ops.die[op]!, ops.block[op]! + plane, ops.page[op]!, 0);
-      for (let i = 0; i < slotsPerPage && j < count; i++, j++) {
-        const at = ops.target[op * SLOTS_PER_OP + j]!;
-        this.#mapping.fromBuffer(buffer.lpn[at]!, at, first + i);
-        buffer.programmed(at);
-      }
+    const unit = unitSlotOf(this.#board, op);
+    for (let j = 0; j < count; j++) {
+      const at = ops.target[op * SLOTS_PER_OP + j]!;
+      this.#mapping.fromBuffer(buffer.lpn[at]!, at, unit + j);
+      buffer.programmed(at);
     }
     this.#board.aragon.charge(count * ARAGON.updateSlot);
     this.listener!.spaceFreed();

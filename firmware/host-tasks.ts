@@ -58,7 +58,7 @@ export class HostTasks {
       return;
     }
     this.#start(slot);
-    board.interrupts.acknowledge(Irq.Host, true);
+    board.interrupts.acknowledge(Irq.Host, board.host.hasCommand);
   }
 
   #start(slot: number): void {

@@ -13,7 +13,7 @@ import { invariant } from '../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import { type Board, type OpClient, OpOwner } from './board.ts';
 import type { Mapping } from './ftl/mapping.ts';
-import { prepareRead } from './flash-read.ts';
+import { prepareRead } from './flash-unit.ts';
 import type { WriteBuffer } from './write-buffer.ts';
 
 const NONE = -1;
@@ -57,7 +57,7 @@ export class Reader implements OpClient, Saveable {
     const ops = this.#ops;
     const slot = ops.argument[op]!;
     const content = this.#board.host.content;
-    const first = Math.floor(this.#board.host.lba[slot]! / 8);
+    const first = this.#board.host.firstPage[slot]!;
     const bad = ops.status[op] === FlashStatus.Uncorrectable;
     for (let j = 0, mask = ops.slotMask[op]!; mask !== 0; j++, mask >>>= 1) {
       if ((mask & 1) === 0) continue;
@@ -73,59 +73,55 @@ export class Reader implements OpClient, Saveable {
   }
 
   #look(slot: number): void {
-    const { host, content: contents } = this.#board;
-    const { flashTop, l2p } = this.#mapping;
-    const first = Math.floor(host.lba[slot]! / 8);
+    const { host, flash, aragon } = this.#board;
+    const ops = this.#ops;
+    const { flashTop, l2p, geometry } = this.#mapping;
+    const first = host.firstPage[slot]!;
     const from = this.#window[slot]!;
-    const to = Math.min(from + this.#windowPages, this.#pages(slot));
-    const at = slot * PAGES_PER_COMMAND;
+    const last = host.pages[slot]!;
+    const to = from + this.#windowPages < last ? from + this.#windowPages : last;
+    const inUnit = geometry.slotsPerUnit - 1;
     let op = NONE;
+    let opUnit = NONE;
     let issues = 0;
     this.#pending[slot] = 1;
     for (let page = from; page < to; page++) {
       const cell = l2p.values[first + page]!;
       if (cell === 0 || cell > flashTop) {
-        const content = cell === 0 ? 0 : this.#buffer.content[cell - flashTop - 1]!;
-        if (content < 0) contents.retain(content);
-        host.content[at + page] = content;
-        this.hitCount++;
+        this.#hit(slot, page, cell);
         continue;
       }
-      const joined = op === NONE ? NONE : this.#join(op, cell - 1, page);
-      if (joined === NONE) {
-        if (op !== NONE) this.#board.flash.submit(op);
-        op = prepareRead(this.#board, cell - 1, OpOwner.Reader, slot);
-        this.#join(op, cell - 1, page);
-        this.#pending[slot] = this.#pending[slot]! + 1;
+      const unit = (cell - 1) & ~inUnit;
+      const j = (cell - 1) & inUnit;
+      if (unit !== opUnit || ((ops.slotMask[op]! >> j) & 1) !== 0) {
+        if (op !== NONE) flash.submit(op);
+        op = prepareRead(this.#board, unit, OpOwner.Reader, slot);
+        opUnit = unit;
         issues++;
       }
+      ops.slotMask[op] = ops.slotMask[op]! | (1 << j);
+      ops.target[op * SLOTS_PER_OP + j] = page;
     }
-    if (op !== NONE) this.#board.flash.submit(op);
-    this.#board.aragon.charge((to - from - 1) * ARAGON.lookUpPage + issues * ARAGON.issue);
-    const left = this.#pending[slot]! - 1;
+    if (op !== NONE) flash.submit(op);
+    aragon.charge((to - from - 1) * ARAGON.lookUpPage + issues * ARAGON.issue);
+    const left = this.#pending[slot]! + issues - 1;
     this.#pending[slot] = left;
     if (left === 0) this.#windowReady(slot);
   }
 
-  /** Adds a slot to an operation on the same multi-plane page; NONE when it lies elsewhere. */
-  #join(op: number, flashSlot: number, page: number): number {
-    const { geometry } = this.#board;
-    const ops = this.#ops;
-    if (geometry.dieOf(flashSlot) !== ops.die[op]) return NONE;
-    if (geometry.pageOf(flashSlot) !== ops.page[op]) return NONE;
-    const plane = geometry.blockOf(flashSlot) - ops.block[op]!;
-    if (plane < 0 || plane >= geometry.planes) return NONE;
-    const j = plane * geometry.slotsPerPage + (flashSlot & (geometry.slotsPerPage - 1));
-    if (((ops.slotMask[op]! >> j) & 1) !== 0) return NONE;
-    ops.slotMask[op] = ops.slotMask[op]! | (1 << j);
-    ops.target[op * SLOTS_PER_OP + j] = page;
-    return op;
+  /** A page that needs no flash read: unmapped, or in the write buffer. */
+  #hit(slot: number, page: number, cell: number): void {
+    const content =
+      cell === 0 ? 0 : this.#buffer.content[cell - this.#mapping.flashTop - 1]!;
+    if (content < 0) this.#board.content.retain(content);
+    this.#board.host.content[slot * PAGES_PER_COMMAND + page] = content;
+    this.hitCount++;
   }
 
   #windowReady(slot: number): void {
     const { host } = this.#board;
     const from = this.#window[slot]!;
-    const pages = this.#pages(slot);
+    const pages = host.pages[slot]!;
     const to = Math.min(from + this.#windowPages, pages);
     if (this.#badLba[slot] !== NONE || host.request[slot] === HostRequest.Verify) {
       this.#drop(slot, from, to);
@@ -156,11 +152,6 @@ export class Reader implements OpClient, Saveable {
     const bad = Math.max(lba, host.lba[slot]!);
     const known = this.#badLba[slot]!;
     if (known === NONE || bad < known) this.#badLba[slot] = bad;
-  }
-
-  #pages(slot: number): number {
-    const { host } = this.#board;
-    return Math.ceil(((host.lba[slot]! % 8) + host.sectors[slot]!) / 8);
   }
 
   reset(): void {

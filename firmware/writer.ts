@@ -14,7 +14,7 @@ import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import { WHOLE_SLOT } from '../hal/sim/units.ts';
 import { type Board, type OpClient, OpOwner } from './board.ts';
 import { ARAGON } from './costs.ts';
-import { prepareRead } from './flash-read.ts';
+import { prepareRead } from './flash-unit.ts';
 import type { Flusher } from './flusher.ts';
 import type { Mapping } from './ftl/mapping.ts';
 import type { Superblocks } from './ftl/superblocks.ts';
@@ -125,7 +125,8 @@ export class Writer implements OpClient, Saveable {
 
   /** Pages of the next burst of a slot. */
   #burst(slot: number): number {
-    return Math.min(this.#burstPages, this.#pages(slot) - this.#logged[slot]!);
+    const left = this.#board.host.pages[slot]! - this.#logged[slot]!;
+    return left < this.#burstPages ? left : this.#burstPages;
   }
 
   #hasRoom(slot: number): boolean {
@@ -146,19 +147,19 @@ export class Writer implements OpClient, Saveable {
 
   /** Reads what the partly written edges hold, where flash holds it. */
   #readEdges(slot: number): void {
-    const pages = this.#pages(slot);
+    const { host } = this.#board;
+    const pages = host.pages[slot]!;
     for (let edge = 0; edge < EDGES; edge++) {
       const page = edge === 0 ? 0 : pages - 1;
       if (edge === 1 && pages === 1) continue;
       if (this.#maskOf(slot, page) === WHOLE_SLOT) continue;
-      const cell = this.#mapping.l2p.values[this.#firstLpn(slot) + page]!;
+      const cell = this.#mapping.l2p.values[host.firstPage[slot]! + page]!;
       if (cell === 0 || cell > this.#mapping.flashTop) continue;
       if (this.#oldSlot[slot * EDGES + edge] === cell - 1) continue;
       this.#dropOld(slot, edge);
       const op = prepareRead(this.#board, cell - 1, OpOwner.Writer, slot * EDGES + edge);
       const { ops, geometry } = this.#board;
-      const plane = geometry.blockOf(cell - 1) - ops.block[op]!;
-      const j = plane * geometry.slotsPerPage + ((cell - 1) & (geometry.slotsPerPage - 1));
+      const j = geometry.indexInUnit(cell - 1);
       ops.slotMask[op] = 1 << j;
       ops.target[op * SLOTS_PER_OP + j] = cell - 1;
       this.#reading[slot] = this.#reading[slot]! + 1;
@@ -201,7 +202,7 @@ export class Writer implements OpClient, Saveable {
     const { host } = this.#board;
     const count = this.#burst(slot);
     const first = this.#logged[slot]!;
-    const pages = this.#pages(slot);
+    const pages = host.pages[slot]!;
     this.#arrived[slot] = 0;
     this.#buffer.reserved -= count;
     if (host.isOrphan(slot)) {
@@ -210,11 +211,13 @@ export class Writer implements OpClient, Saveable {
     }
     if (this.#order[slot] === 0) this.#order[slot] = this.nextOrder++;
     this.#superblocks.presentOrder = this.#order[slot]!;
-    const lpn = this.#firstLpn(slot);
+    const lpn = host.firstPage[slot]!;
+    const order = this.#order[slot]! | 0;
+    const data = slot * PAGES_PER_COMMAND;
     for (let page = first; page < first + count; page++) {
-      const content = this.#merged(slot, page, lpn + page);
-      const last = page === pages - 1;
-      const at = this.#buffer.append(lpn + page, content, this.#order[slot]! | 0, last);
+      const isEdge = page === 0 || page === pages - 1;
+      const content = isEdge ? this.#merged(slot, page, lpn + page) : host.content[data + page]!;
+      const at = this.#buffer.append(lpn + page, content, order, page === pages - 1);
       this.#mapping.toBuffer(lpn + page, at);
     }
     this.pageCount += count;
@@ -271,21 +274,13 @@ export class Writer implements OpClient, Saveable {
     this.#oldContent[at] = 0;
   }
 
-  #firstLpn(slot: number): number {
-    return Math.floor(this.#board.host.lba[slot]! / 8);
-  }
-
-  #pages(slot: number): number {
-    const { host } = this.#board;
-    return Math.ceil(((host.lba[slot]! % 8) + host.sectors[slot]!) / 8);
-  }
-
   /** Sectors of a page that the command writes. */
   #maskOf(slot: number, page: number): number {
     const { host } = this.#board;
-    const begin = Math.max(0, (host.lba[slot]! % 8) - page * 8);
-    const end = Math.min(8, (host.lba[slot]! % 8) + host.sectors[slot]! - page * 8);
-    return (WHOLE_SLOT >> (8 - end)) & (WHOLE_SLOT << begin) & WHOLE_SLOT;
+    const offset = host.offsetSectors[slot]!;
+    const end = offset + host.sectors[slot]! - page * 8;
+    const mask = end >= 8 ? WHOLE_SLOT : WHOLE_SLOT >> (8 - end);
+    return page === 0 ? mask & (WHOLE_SLOT << offset) : mask;
   }
 
   reset(): void {

@@ -1,10 +1,11 @@
 /**
  * Geometry: how the flash array is cut up, and the one numbering of its 4 KiB slots.
  *
- * A slot number is die, block, page and slot in page, most significant first; every count is a power
- * of two, so that parts of an address are bit fields. A superblock is one block per plane per die;
- * its stripes are one multi-plane page per die. Block numbers are those of ONFI: the lowest block
- * bit is the plane.
+ * A superblock is one block per plane per die; its stripes are one multi-plane page (a unit) per die.
+ * A slot number is superblock, page, die, plane and slot in page, most significant first: slots
+ * count up in the order in which a superblock is written, so that what is written together lies
+ * together. Every count is a power of two, so parts of an address are bit fields. Block numbers are
+ * those of ONFI: the lowest block bit is the plane.
  */
 
 import { invariant } from './sim/invariant.ts';
@@ -46,6 +47,11 @@ export class Geometry implements GeometryCounts {
   readonly pageBits: number;
   readonly blockBits: number;
   readonly planeBits: number;
+  readonly dieBits: number;
+  /** Bits below the die, and below the page, in a slot number. */
+  readonly #dieShift: number;
+  readonly #pageShift: number;
+  readonly #superblockShift: number;
 
   /** Throws RangeError naming the count when one is not a power of two. */
   constructor(counts: GeometryCounts) {
@@ -63,7 +69,10 @@ export class Geometry implements GeometryCounts {
     this.blockBits = log2Exact(counts.blocksPerDie, 'blocksPerDie');
     this.planeBits = log2Exact(counts.planes, 'planes');
     this.dies = counts.channels * counts.diesPerChannel;
-    log2Exact(this.dies, 'channels * diesPerChannel');
+    this.dieBits = log2Exact(this.dies, 'channels * diesPerChannel');
+    this.#dieShift = this.slotBits + this.planeBits;
+    this.#pageShift = this.#dieShift + this.dieBits;
+    this.#superblockShift = this.#pageShift + this.pageBits;
     this.blocks = this.dies * counts.blocksPerDie;
     this.slotsPerBlock = this.slotsPerPage * counts.pagesPerBlock;
     this.slotsPerUnit = this.slotsPerPage * counts.planes;
@@ -75,30 +84,43 @@ export class Geometry implements GeometryCounts {
   }
 
   slotOf(die: number, block: number, page: number, slotInPage: number): number {
-    const blockIndex = (die << this.blockBits) | block;
-    return (((blockIndex << this.pageBits) | page) << this.slotBits) | slotInPage;
+    const plane = block & (this.planes - 1);
+    const superblock = block >>> this.planeBits;
+    const row = (superblock << this.pageBits) | page;
+    return (row << this.#pageShift) | (die << this.#dieShift) | (plane << this.slotBits) | slotInPage;
   }
 
-  /** Block counted over the whole array. */
+  /** First slot of a unit: the multi-plane page at (die, superblock, page). */
+  unitSlotOf(die: number, superblock: number, page: number): number {
+    return (((superblock << this.pageBits) | page) << this.#pageShift) | (die << this.#dieShift);
+  }
+
+  /** Place of a slot in its unit: plane, then slot in page. */
+  indexInUnit(slot: number): number {
+    return slot & (this.slotsPerUnit - 1);
+  }
+
+  /** Block counted over the whole array, die by die. */
   blockIndexOf(slot: number): number {
-    return slot >>> (this.slotBits + this.pageBits);
+    return (this.dieOf(slot) << this.blockBits) | this.blockOf(slot);
   }
 
   dieOf(slot: number): number {
-    return slot >>> (this.slotBits + this.pageBits + this.blockBits);
+    return (slot >>> this.#dieShift) & (this.dies - 1);
   }
 
   /** Block number within its die. */
   blockOf(slot: number): number {
-    return this.blockIndexOf(slot) & (this.blocksPerDie - 1);
+    const plane = (slot >>> this.slotBits) & (this.planes - 1);
+    return ((slot >>> this.#superblockShift) << this.planeBits) | plane;
   }
 
   pageOf(slot: number): number {
-    return (slot >>> this.slotBits) & (this.pagesPerBlock - 1);
+    return (slot >>> this.#pageShift) & (this.pagesPerBlock - 1);
   }
 
   superblockOf(slot: number): number {
-    return this.blockOf(slot) >>> this.planeBits;
+    return slot >>> this.#superblockShift;
   }
 
   /** Channel of a die: dies are numbered across the channels first. */

@@ -89,10 +89,16 @@ export enum HostStatus {
 export interface HostPort {
   /** Next slot whose command was received, or -1. */
   takeCommand(): number;
+  /** More commands wait to be taken. */
+  readonly hasCommand: boolean;
   readonly request: Uint8Array;
   readonly lba: Float64Array;
   readonly sectors: Int32Array;
   readonly fua: Uint8Array;
+  /** First 4 KiB page of a slot's command, the sector of it that it begins at, pages touched. */
+  readonly firstPage: Int32Array;
+  readonly offsetSectors: Int32Array;
+  readonly pages: Int32Array;
   /** Data handles of a slot's pages, at slot * PAGES_PER_COMMAND. */
   readonly content: Int32Array;
   /** Sends `count` pages of a read from page index `first`; the last page also ends the command. */

@@ -233,54 +233,53 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable {
     this.#start(die);
   }
 
-  /** First slot of the operation's page in the plane's block. */
-  #firstSlot(op: number, plane: number): number {
+  /** First slot of the operation's multi-plane page. */
+  #unitSlot(op: number): number {
     const ops = this.#ops;
-    return this.#geometry.slotOf(ops.die[op]!, ops.block[op]! + plane, ops.page[op]!, 0);
+    const superblock = ops.block[op]! >>> this.#geometry.planeBits;
+    return this.#geometry.unitSlotOf(ops.die[op]!, superblock, ops.page[op]!);
   }
 
   #readOut(op: number): void {
     const ops = this.#ops;
-    const { planes, slotsPerPage } = this.#geometry;
+    const unit = this.#unitSlot(op);
     const mask = ops.slotMask[op]!;
     ops.status[op] = FlashStatus.Ok;
-    for (let plane = 0; plane < planes; plane++) {
-      const first = this.#firstSlot(op, plane);
-      const cells = this.store.of(this.#geometry.blockIndexOf(first)).cells.values;
-      for (let i = 0; i < slotsPerPage; i++) {
-        const j = plane * slotsPerPage + i;
-        if (((mask >> j) & 1) === 0) continue;
-        const from = (first + i) * CELLS_PER_SLOT;
-        const content = cells[from + CONTENT]!;
-        if (content < 0) this.#contents.retain(content);
-        ops.content[op * SLOTS_PER_OP + j] = content;
-        ops.pageWord[op * SLOTS_PER_OP + j] = cells[from + PAGE_WORD]!;
-        ops.order[op * SLOTS_PER_OP + j] = cells[from + ORDER]!;
-      }
+    for (let j = 0, rest = mask; rest !== 0; j++, rest >>>= 1) {
+      if ((rest & 1) === 0) continue;
+      const cells = this.store.of(unit + j).cells.values;
+      const from = (unit + j) * CELLS_PER_SLOT;
+      const content = cells[from + CONTENT]!;
+      if (content < 0) this.#contents.retain(content);
+      ops.content[op * SLOTS_PER_OP + j] = content;
+      ops.pageWord[op * SLOTS_PER_OP + j] = cells[from + PAGE_WORD]!;
+      ops.order[op * SLOTS_PER_OP + j] = cells[from + ORDER]!;
     }
     this.slotCount[0] = this.slotCount[0]! + bitCount(mask);
   }
 
   #program(op: number): void {
     const ops = this.#ops;
-    const { planes, slotsPerPage, slotsPerUnit } = this.#geometry;
+    const { planes, slotsPerUnit } = this.#geometry;
+    const unit = this.#unitSlot(op);
     ops.status[op] = FlashStatus.Ok;
-    for (let plane = 0; plane < planes; plane++) {
-      const first = this.#firstSlot(op, plane);
-      this.store.openPage(this.#geometry.blockIndexOf(first), ops.page[op]!);
-      for (let i = 0; i < slotsPerPage; i++) {
-        const at = op * SLOTS_PER_OP + plane * slotsPerPage + i;
-        this.store.program(first + i, ops.content[at]!, ops.pageWord[at]!, ops.order[at]!);
-      }
+    const block = this.#blockIndex(op);
+    for (let plane = 0; plane < planes; plane++) this.store.openPage(block + plane, ops.page[op]!);
+    for (let j = 0, at = op * SLOTS_PER_OP; j < slotsPerUnit; j++, at++) {
+      this.store.program(unit + j, ops.content[at]!, ops.pageWord[at]!, ops.order[at]!);
     }
     this.slotCount[1] = this.slotCount[1]! + slotsPerUnit;
   }
 
   #erase(op: number): void {
     this.#ops.status[op] = FlashStatus.Ok;
-    for (let plane = 0; plane < this.#geometry.planes; plane++) {
-      this.store.erase(this.#geometry.blockIndexOf(this.#firstSlot(op, plane)));
-    }
+    const block = this.#blockIndex(op);
+    for (let plane = 0; plane < this.#geometry.planes; plane++) this.store.erase(block + plane);
+  }
+
+  /** Block of plane 0, counted over the whole array. */
+  #blockIndex(op: number): number {
+    return (this.#ops.die[op]! << this.#geometry.blockBits) | this.#ops.block[op]!;
   }
 
   save(): Saved {

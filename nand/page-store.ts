@@ -66,37 +66,37 @@ export class PageStore {
   }
 
   contentOf(slot: number): number {
-    return this.of(this.geometry.blockIndexOf(slot)).cells.values[slot * CELLS_PER_SLOT + CONTENT]!;
+    return this.of(slot).cells.values[slot * CELLS_PER_SLOT + CONTENT]!;
   }
 
   pageWordOf(slot: number): number {
-    const { cells } = this.of(this.geometry.blockIndexOf(slot));
+    const { cells } = this.of(slot);
     return cells.values[slot * CELLS_PER_SLOT + PAGE_WORD]!;
   }
 
   orderOf(slot: number): number {
-    return this.of(this.geometry.blockIndexOf(slot)).cells.values[slot * CELLS_PER_SLOT + ORDER]!;
+    return this.of(slot).cells.values[slot * CELLS_PER_SLOT + ORDER]!;
   }
 
   erase(blockIndex: number): void {
     if (this.#forks.length > 0) this.#handOver(blockIndex);
     if (this.#inherited !== null) this.#adopt(blockIndex);
-    const count = this.geometry.slotsPerBlock * CELLS_PER_SLOT;
-    const first = blockIndex * count;
-    const { values } = this.cells;
-    for (let at = first + CONTENT; at < first + count; at += CELLS_PER_SLOT) {
-      if (values[at]! < 0) this.#contents.release(values[at]!);
-    }
-    this.cells.clear(first, count);
+    const pages = this.nextPage.values[blockIndex]!;
+    for (let page = 0; page < pages; page++) this.#erasePage(this.#firstCell(blockIndex, page));
     this.nextPage.write(blockIndex, 0);
     this.eraseCount.write(blockIndex, this.eraseCount.values[blockIndex]! + 1);
   }
 
-  /** The store that holds a block's cells: this one, or the origin for a block still shared. */
-  of(blockIndex: number): PageStore {
+  /** The store that holds a slot's cells: this one, or the origin for a block still shared. */
+  of(slot: number): PageStore {
+    if (this.#inherited === null) return this;
+    return this.#holderOf(this.geometry.blockIndexOf(slot));
+  }
+
+  #holderOf(blockIndex: number): PageStore {
     const inherited = this.#inherited;
     if (inherited === null || inherited[blockIndex] === 0) return this;
-    return this.#origin!.of(blockIndex);
+    return this.#origin!.#holderOf(blockIndex);
   }
 
   /** A store with the same cells over `contents`; see the header for its cost. */
@@ -140,13 +140,36 @@ export class PageStore {
   #adopt(blockIndex: number): void {
     const inherited = this.#inherited;
     if (inherited === null || inherited[blockIndex] === 0) return;
-    const origin = this.of(blockIndex);
+    const origin = this.#holderOf(blockIndex);
     inherited[blockIndex] = 0;
     this.nextPage.values[blockIndex] = origin.nextPage.values[blockIndex]!;
     this.eraseCount.values[blockIndex] = origin.eraseCount.values[blockIndex]!;
     if (origin.nextPage.values[blockIndex] === 0) return;
-    const count = this.geometry.slotsPerBlock * CELLS_PER_SLOT;
-    const first = blockIndex * count;
-    this.cells.values.set(origin.cells.values.subarray(first, first + count), first);
+    const count = this.geometry.slotsPerPage * CELLS_PER_SLOT;
+    for (let page = 0; page < origin.nextPage.values[blockIndex]!; page++) {
+      const first = this.#firstCell(blockIndex, page);
+      for (let at = first; at < first + count; at++) {
+        this.cells.values[at] = origin.cells.values[at]!;
+      }
+    }
+  }
+
+  #firstCell(blockIndex: number, page: number): number {
+    const { blockBits, blocksPerDie } = this.geometry;
+    const block = blockIndex & (blocksPerDie - 1);
+    return this.geometry.slotOf(blockIndex >>> blockBits, block, page, 0) * CELLS_PER_SLOT;
+  }
+
+  #erasePage(first: number): void {
+    const { cells } = this;
+    const { values } = cells;
+    const end = first + this.geometry.slotsPerPage * CELLS_PER_SLOT;
+    for (let at = first; at < end; at += CELLS_PER_SLOT) {
+      const content = values[at + CONTENT]!;
+      if (content < 0) this.#contents.release(content);
+      if (content !== 0) cells.write(at + CONTENT, 0);
+      if (values[at + PAGE_WORD] !== 0) cells.write(at + PAGE_WORD, 0);
+      if (values[at + ORDER] !== 0) cells.write(at + ORDER, 0);
+    }
   }
 }

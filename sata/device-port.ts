@@ -79,6 +79,9 @@ export class DevicePort implements HostPort, AlarmOwner, Saveable {
   readonly sectors: Int32Array;
   readonly fua: Uint8Array;
   readonly content: Int32Array;
+  readonly firstPage: Int32Array;
+  readonly offsetSectors: Int32Array;
+  readonly pages: Int32Array;
   /** The link is up and the signature was sent. */
   isUp = false;
   /** The queue has failed and log 10h was not read yet. */
@@ -119,6 +122,9 @@ export class DevicePort implements HostPort, AlarmOwner, Saveable {
     this.sectors = this.slots.sectors;
     this.fua = this.slots.fua;
     this.content = this.slots.content;
+    this.firstPage = this.slots.firstPage;
+    this.offsetSectors = this.slots.offsetSectors;
+    this.pages = this.slots.pages;
     for (let tag = 0; tag < HOST_SLOTS + 2; tag++) {
       const name = tag < HOST_SLOTS ? `slot${tag}` : ['queue-error', 'signature'][tag - HOST_SLOTS];
       this.#alarms.push(parts.timeline.claim(`sata.${name}`, this, tag));
@@ -154,6 +160,10 @@ export class DevicePort implements HostPort, AlarmOwner, Saveable {
     }
   }
 
+  get hasCommand(): boolean {
+    return this.#commands.count > 0;
+  }
+
   takeArrival(): number {
     return this.#arrivals.take();
   }
@@ -165,7 +175,7 @@ export class DevicePort implements HostPort, AlarmOwner, Saveable {
 
   sendPages(slot: number, first: number, count: number): void {
     const { slots } = this;
-    const last = first + count === slots.pagesOf(slot);
+    const last = first + count === slots.pages[slot];
     if (slots.phase[slot] === SlotPhase.Orphan) {
       this.#drop(slot, first, count);
       if (last) this.#letGo(slot);
@@ -345,8 +355,7 @@ export class DevicePort implements HostPort, AlarmOwner, Saveable {
     slots.opcode[tag] = host.opcode[slot]!;
     slots.protocol[tag] = isRead ? AtaProtocol.NcqIn : AtaProtocol.NcqOut;
     slots.request[tag] = isRead ? HostRequest.Read : HostRequest.Write;
-    slots.lba[tag] = lba;
-    slots.sectors[tag] = sectors;
+    slots.address(tag, lba, sectors);
     slots.fua[tag] = (host.device[slot]! & AtaDevice.ForceUnitAccess) !== 0 ? 1 : 0;
     slots.pagesMoved[tag] = 0;
     if (lba + sectors > this.answers.identity.sectors) {
@@ -373,8 +382,8 @@ export class DevicePort implements HostPort, AlarmOwner, Saveable {
     slots.opcode[slot] = opcode;
     slots.protocol[slot] = command.protocol;
     slots.request[slot] = requestOf(command);
-    slots.lba[slot] = command.lbaWidth === 0 ? 0 : firstSector(command, registers);
-    slots.sectors[slot] = command.lbaWidth === 0 ? 0 : sectorCount(command, registers);
+    if (command.lbaWidth === 0) slots.address(slot, 0, 0);
+    else slots.address(slot, firstSector(command, registers), sectorCount(command, registers));
     slots.fua[slot] = opcode === AtaOpcode.WriteDmaFuaExt || opcode === 0xce ? 1 : 0;
     slots.pagesMoved[slot] = 0;
     const end = slots.lba[slot]! + slots.sectors[slot]!;

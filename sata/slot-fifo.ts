@@ -12,6 +12,10 @@ export class SlotFifo {
   #head = 0;
   #tail = 0;
 
+  get count(): number {
+    return this.#tail - this.#head;
+  }
+
   put(slot: number): void {
     invariant(this.#tail - this.#head < LENGTH, 'a slot FIFO has room');
     this.#ring[this.#tail++ & MASK] = slot;

@@ -64,6 +64,11 @@ export class Slots {
   readonly lba = new Float64Array(HOST_SLOTS);
   readonly sectors = new Int32Array(HOST_SLOTS);
   readonly fua = new Uint8Array(HOST_SLOTS);
+  /** Derived from lba and sectors: first 4 KiB page, sector of it that the command begins at. */
+  readonly firstPage = new Int32Array(HOST_SLOTS);
+  readonly offsetSectors = new Int32Array(HOST_SLOTS);
+  /** 4 KiB pages the command touches. */
+  readonly pages = new Int32Array(HOST_SLOTS);
   /** Pages of a write that have been asked for, or of a read that have been sent. */
   readonly pagesMoved = new Int32Array(HOST_SLOTS);
   /** Pages asked for by the last request. */
@@ -76,25 +81,33 @@ export class Slots {
   /** Data handles in DRAM, PAGES_PER_COMMAND a slot. */
   readonly content = new Int32Array(HOST_SLOTS * PAGES_PER_COMMAND);
 
-  /** 4 KiB pages the command touches. */
-  pagesOf(slot: number): number {
-    return Math.ceil(((this.lba[slot]! % 8) + this.sectors[slot]!) / 8);
+  /** Sets what a command addresses. */
+  address(slot: number, lba: number, sectors: number): void {
+    const firstPage = Math.floor(lba / 8);
+    const offset = lba - firstPage * 8;
+    this.lba[slot] = lba;
+    this.sectors[slot] = sectors;
+    this.firstPage[slot] = firstPage;
+    this.offsetSectors[slot] = offset;
+    this.pages[slot] = (offset + sectors + 7) >> 3;
   }
 
   /** Sectors of the command within its pages `first` .. `first + count - 1`. */
   sectorsOfPages(slot: number, first: number, count: number): number {
-    const offset = this.lba[slot]! % 8;
-    const begin = Math.max(0, first * 8 - offset);
-    const end = Math.min(this.sectors[slot]!, (first + count) * 8 - offset);
-    return end - begin;
+    const offset = this.offsetSectors[slot]!;
+    const begin = first === 0 ? 0 : first * 8 - offset;
+    const end = (first + count) * 8 - offset;
+    const sectors = this.sectors[slot]!;
+    return (end < sectors ? end : sectors) - begin;
   }
 
   #columns(): { [name: string]: Uint8Array | Int32Array | Float64Array } {
     const { phase, opcode, protocol, request, lba, sectors, fua, pagesMoved, pagesAsked } = this;
+    const { firstPage, offsetSectors, pages } = this;
     const { status, error, resultLba, resultCount } = this;
     return {
       ...{ phase, opcode, protocol, request, lba, sectors, fua, pagesMoved, pagesAsked },
-      ...{ status, error, resultLba, resultCount },
+      ...{ firstPage, offsetSectors, pages, status, error, resultLba, resultCount },
     };
   }
 
@@ -109,7 +122,7 @@ export class Slots {
     for (let slot = 0; slot < HOST_SLOTS; slot++) {
       if (this.phase[slot] === SlotPhase.Free) continue;
       const at = slot * PAGES_PER_COMMAND;
-      content.push(...this.content.subarray(at, at + this.pagesOf(slot)));
+      content.push(...this.content.subarray(at, at + this.pages[slot]!));
     }
     return { ...Object.fromEntries(columns), content: Int32Array.from(content) };
   }
@@ -122,7 +135,7 @@ export class Slots {
     let from = 0;
     for (let slot = 0; slot < HOST_SLOTS; slot++) {
       if (this.phase[slot] === SlotPhase.Free) continue;
-      const pages = this.pagesOf(slot);
+      const pages = this.pages[slot]!;
       this.content.set(content.subarray(from, from + pages), slot * PAGES_PER_COMMAND);
       from += pages;
     }

@@ -13,7 +13,7 @@ import { invariant } from '../../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../../hal/sim/snapshot.ts';
 import { type Board, type OpClient, OpOwner } from '../board.ts';
 import { ARAGON } from '../costs.ts';
-import { prepareRead } from '../flash-read.ts';
+import { prepareRead, unitSlotOf } from '../flash-unit.ts';
 import type { HostStream } from '../host-stream.ts';
 import { CopyBuffer } from './copy-buffer.ts';
 import type { Eraser } from './eraser.ts';
@@ -129,27 +129,24 @@ export class Collector implements OpClient, Saveable {
   }
 
   #scan(): void {
-    const { dies, pagesPerBlock, planes } = this.#board.geometry;
+    const { slotsPerUnit } = this.#board.geometry;
+    const first = this.victim * this.#board.geometry.slotsPerSuperblock;
     const room = this.#copies.length - this.#board.geometry.slotsPerUnit;
-    const block = this.victim * planes;
     let issued = 0;
     while (this.#unit < this.#units && this.#readsInFlight < this.#readsMax && !this.paused) {
       if (this.#copies.count + this.#copies.promised > room) break;
-      const page = Math.floor(this.#unit / dies);
-      const die = this.#unit - page * dies;
+      const slot = first + this.#unit * slotsPerUnit;
       this.#unit++;
-      invariant(page < pagesPerBlock, 'a victim is walked to its last page');
-      const mask = this.#mapping.validMask(die, block, page);
+      const mask = this.#mapping.validMask(slot);
       if (mask !== 0) {
-        this.#read(die, block, page, mask);
+        this.#read(slot, mask);
         issued++;
       }
     }
     if (issued > 0) this.#board.aragon.charge(issued * ARAGON.issue);
   }
 
-  #read(die: number, block: number, page: number, mask: number): void {
-    const slot = this.#board.geometry.slotOf(die, block, page, 0);
+  #read(slot: number, mask: number): void {
     const op = prepareRead(this.#board, slot, OpOwner.Collector, 0);
     this.#ops.slotMask[op] = mask;
     this.#ops.urgent[op] = 0;
@@ -161,15 +158,13 @@ export class Collector implements OpClient, Saveable {
   #slotsRead(op: number): void {
     const ops = this.#ops;
     const { geometry } = this.#board;
-    const { slotsPerPage } = geometry;
+    const unit = unitSlotOf(this.#board, op);
     this.#readsInFlight--;
     this.#copies.promised -= bitCount(ops.slotMask[op]!);
     for (let j = 0, mask = ops.slotMask[op]!; mask !== 0; j++, mask >>>= 1) {
       if ((mask & 1) === 0) continue;
       const from = op * SLOTS_PER_OP + j;
-      const plane = j >= slotsPerPage ? 1 : 0;
-      const block = ops.block[op]! + plane;
-      const slot = geometry.slotOf(ops.die[op]!, block, ops.page[op]!, j - plane * slotsPerPage);
+      const slot = unit + j;
       const content = ops.content[from]!;
       if (!this.#mapping.isValid(slot)) {
         if (content < 0) this.#board.content.release(content);
@@ -219,19 +214,15 @@ export class Collector implements OpClient, Saveable {
   #slotsProgrammed(op: number): void {
     const ops = this.#ops;
     const { geometry } = this.#board;
-    const { slotsPerPage, planes } = geometry;
     const count = ops.argument[op]!;
     this.#programsInFlight--;
     const superblock = ops.block[op]! >>> geometry.planeBits;
     const inFlight = this.#superblocks.programsInFlight;
     inFlight[superblock] = inFlight[superblock]! - 1;
-    for (let plane = 0, j = 0; plane < planes; plane++) {
-      const first = geometry.slotOf(ops.die[op]!, ops.block[op]! + plane, ops.page[op]!, 0);
-      for (let i = 0; i < slotsPerPage && j < count; i++, j++) {
-        const at = op * SLOTS_PER_OP + j;
-        const lpn = (ops.pageWord[at]! & LPN_MASK) - 1;
-        this.#mapping.move(lpn, ops.target[at]!, first + i);
-      }
+    const unit = unitSlotOf(this.#board, op);
+    for (let j = 0; j < count; j++) {
+      const at = op * SLOTS_PER_OP + j;
+      this.#mapping.move((ops.pageWord[at]! & LPN_MASK) - 1, ops.target[at]!, unit + j);
     }
     this.#board.aragon.charge(count * ARAGON.updateSlot);
     this.#stream.addCredit(count * this.#gainPerSlot);

@@ -69,17 +69,10 @@ export class Mapping {
     return ((this.validBits.values[slot >>> 5]! >>> (slot & 31)) & 1) !== 0;
   }
 
-  /** Valid bits of the multi-plane page at (die, block pair, page): bit j is slot j. */
-  validMask(die: number, block: number, page: number): number {
-    const { slotsPerPage, planes } = this.geometry;
-    const bits = (1 << slotsPerPage) - 1;
-    let mask = 0;
-    for (let plane = 0; plane < planes; plane++) {
-      const slot = this.geometry.slotOf(die, block + plane, page, 0);
-      const word = this.validBits.values[slot >>> 5]!;
-      mask |= ((word >>> (slot & 31)) & bits) << (plane * slotsPerPage);
-    }
-    return mask;
+  /** Valid bits of the unit that begins at `slot`: bit j is slot j of it. */
+  validMask(slot: number): number {
+    const word = this.validBits.values[slot >>> 5]!;
+    return (word >>> (slot & 31)) & ((1 << this.geometry.slotsPerUnit) - 1);
   }
 
   validate(slot: number): void {

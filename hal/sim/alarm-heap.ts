@@ -147,7 +147,7 @@ export class AlarmHeap {
     this.#place(position, atNs, sequence, alarm);
   }
 
-  /** The hottest loop of the machine: the columns are held in locals and the move is inlined. */
+  /** The hottest loop of the machine: it holds the columns in locals and moves entries itself. */
   #siftDown(from: number, atNs: number, sequence: number, alarm: number): void {
     const times = this.#atNs;
     const sequences = this.#sequence;
@@ -158,8 +158,16 @@ export class AlarmHeap {
     for (;;) {
       const first = position * ARITY + 1;
       if (first >= count) break;
-      const best = earliestOf(times, sequences, first, count);
-      const bestNs = times[best]!;
+      const end = first + ARITY < count ? first + ARITY : count;
+      let best = first;
+      let bestNs = times[first]!;
+      for (let child = first + 1; child < end; child++) {
+        const childNs = times[child]!;
+        if (childNs > bestNs) continue;
+        if (childNs === bestNs && sequences[child]! > sequences[best]!) continue;
+        best = child;
+        bestNs = childNs;
+      }
       const bestSequence = sequences[best]!;
       if (atNs < bestNs || (atNs === bestNs && sequence < bestSequence)) break;
       const moved = alarms[best]!;
@@ -178,31 +186,6 @@ export class AlarmHeap {
     this.#alarm[position] = alarm;
     this.#positionOf[alarm] = position;
   }
-}
-
-/** Position of the earliest of up to four siblings; two independent pairs, then the winners. */
-function earliestOf(
-  times: Float64Array,
-  sequences: Float64Array,
-  first: number,
-  count: number,
-): number {
-  let best = first;
-  if (first + ARITY > count) {
-    for (let at = first + 1; at < count; at++) {
-      if (isEarlier(times, sequences, at, best)) best = at;
-    }
-    return best;
-  }
-  if (isEarlier(times, sequences, first + 1, first)) best = first + 1;
-  const other = isEarlier(times, sequences, first + 3, first + 2) ? first + 3 : first + 2;
-  return isEarlier(times, sequences, other, best) ? other : best;
-}
-
-function isEarlier(times: Float64Array, sequences: Float64Array, a: number, b: number): boolean {
-  const aNs = times[a]!;
-  const bNs = times[b]!;
-  return aNs < bNs || (aNs === bNs && sequences[a]! < sequences[b]!);
 }
 
 function copyInto<T extends Float64Array | Int32Array>(larger: T, smaller: T): T {

@@ -315,9 +315,11 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
   /** Pages of a slot's command, 0 when it moves no user data. */
   pagesOf(slot: number): number {
     if (slot !== UNQUEUED_SLOT) {
-      return Math.ceil(((this.lba[slot]! % 8) + (this.feature[slot]! || 65536)) / 8);
+      const lba = this.lba[slot]!;
+      const offset = lba - Math.floor(lba / 8) * 8;
+      return (offset + (this.feature[slot]! || 65536) + 7) >> 3;
     }
-    return this.#port.slots.pagesOf(slot);
+    return this.#port.slots.pages[slot]!;
   }
 
   /** The adapter owns the handles of a write it sent and of a read it received. */

@@ -73,7 +73,7 @@ describe('slot numbers', () => {
     );
   });
 
-  it('cover a small array exactly once, in address order', () => {
+  it('cover a small array exactly once, in the order in which superblocks are written', () => {
     const geometry = new Geometry({
       ...COUNTS,
       channels: 2,
@@ -82,14 +82,25 @@ describe('slot numbers', () => {
       pagesPerBlock: 16,
     });
     const slots: number[] = [];
-    for (let die = 0; die < 4; die++) {
-      for (let block = 0; block < 8; block++) {
-        for (let page = 0; page < 16; page++) {
-          for (let i = 0; i < 2; i++) slots.push(geometry.slotOf(die, block, page, i));
+    const units: number[] = [];
+    for (let superblock = 0; superblock < 4; superblock++) {
+      for (let page = 0; page < 16; page++) {
+        for (let die = 0; die < 4; die++) {
+          units.push(geometry.unitSlotOf(die, superblock, page));
+          for (let j = 0; j < 4; j++) {
+            slots.push(geometry.slotOf(die, superblock * 2 + (j >> 1), page, j & 1));
+          }
         }
       }
     }
     expect(slots).toEqual(Array.from({ length: geometry.slots }, (_, slot) => slot));
+    expect(units).toEqual(units.map((_, unit) => unit * 4));
+    expect(slots.filter((slot) => geometry.indexInUnit(slot) !== slot % 4)).toEqual([]);
+  });
+
+  it('name blocks die by die', () => {
+    const geometry = new Geometry(COUNTS);
+    expect(geometry.blockIndexOf(geometry.slotOf(3, 77, 200, 1))).toBe(3 * 4096 + 77);
   });
 
   it('stay positive integers up to the last slot of the largest drive', () => {

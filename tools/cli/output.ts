@@ -45,6 +45,28 @@ export function writeFileAtomic(path: string, data: string | Uint8Array): void {
   }
 }
 
+/**
+ * Finds out whether `writeFileAtomic` will be able to write a file, without touching the file: for
+ * runs that would be lost if it only failed at their end.
+ * @throws RunError when it will not, saying why
+ */
+export function checkWritable(path: string): void {
+  try {
+    const existing = statIfAny(path);
+    if (existing?.isDirectory()) {
+      throw new RunError(`cannot write ${path}: it is a folder; give a file name inside it`);
+    }
+    if (existing !== undefined && !existing.isFile()) return;
+    const target = existing === undefined ? resolve(path) : realpathSync(path);
+    const probe = join(dirname(target), `.${basename(target)}.${process.pid}.probe.tmp`);
+    closeSync(openSync(probe, 'wx'));
+    unlinkSync(probe);
+  } catch (error) {
+    if (error instanceof RunError) throw error;
+    throw new RunError(`cannot write ${path}: ${writeFailure(error, path)}`, { cause: error });
+  }
+}
+
 function statIfAny(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false });
 }

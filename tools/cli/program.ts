@@ -4,6 +4,8 @@
  * `bf3 --help` stays quick.
  */
 import { Command } from 'commander';
+import * as demo from '../demo/command.ts';
+import * as replay from '../replay/command.ts';
 import { packageVersion } from './version.ts';
 
 /** What every `tools/<family>/command.ts` exports. */
@@ -20,7 +22,7 @@ export interface CommandGroup {
 
 /** Every family of commands; a new one is imported above and added here. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
-  { heading: 'Run a drive:', modules: [] },
+  { heading: 'Run a drive:', modules: [demo, replay] },
   { heading: 'Look inside:', modules: [] },
   { heading: 'Measure:', modules: [] },
 ];

@@ -135,6 +135,13 @@ export class Trace {
     return this;
   }
 
+  /** Keeps the first `rows` operations only. */
+  limit(rows: number): void {
+    if (rows >= this.count) return;
+    this.count = rows;
+    this.#resize(rows);
+  }
+
   /** Where a row came from: `file:line`, or `file: byte offset` for a binary format. */
   where(row: number): string {
     return this.#at(this.place[row] ?? 0);

@@ -22,7 +22,7 @@ export interface ScreenOptions {
 const PERCENTILES = [50, 90, 99, 99.9, 99.99] as const;
 const INDENT = '  ';
 
-interface Pen {
+export interface Pen {
   readonly width: number;
   readonly colours: Colours;
 }
@@ -51,11 +51,11 @@ export function renderScreen(report: RunReport, options: ScreenOptions = {}): st
     .join('\n\n')}\n`;
 }
 
-function joinLines(lines: readonly string[]): string {
+export function joinLines(lines: readonly string[]): string {
   return lines.map((line) => line.trimEnd()).join('\n');
 }
 
-function section(title: string, lines: readonly string[], pen: Pen): string[] {
+export function section(title: string, lines: readonly string[], pen: Pen): string[] {
   if (lines.length === 0) return [];
   const { colours } = pen;
   const tail = colours.dim(rule(pen.width - title.length - 1));
@@ -78,7 +78,7 @@ function heading(report: RunReport, pen: Pen): string[] {
   ];
 }
 
-function boot(report: RunReport, pen: Pen): string[] {
+export function boot(report: RunReport, pen: Pen): string[] {
   const totalNs = report.boot.reduce((sum, phase) => sum + phase.durationNs, 0);
   if (totalNs === 0) return [];
   const names = Math.min(28, Math.max(...report.boot.map(({ name }) => name.length), 5));
@@ -177,7 +177,7 @@ function controller(report: RunReport, pen: Pen): string[] {
   return [row('ARM', arm), row('Aragon', aragon), row('SATA link', link)];
 }
 
-function flash(report: RunReport, pen: Pen): string[] {
+export function flash(report: RunReport, pen: Pen): string[] {
   const { reads, programs, erases, gcMovedSlots } = report.nand;
   const factor = report.writeAmplification;
   const pairs: [string, string][] = [
@@ -216,17 +216,17 @@ function verdict(report: RunReport, pen: Pen): string[] {
   return [pen.colours.green(`✓ ${formatCount(reads)} reads verified, all as last written`)];
 }
 
-function paint(kind: OperationKind, text: string, pen: Pen): string {
+export function paint(kind: OperationKind, text: string, pen: Pen): string {
   const { cyan, yellow, magenta, green } = pen.colours;
   return { read: cyan, write: yellow, trim: magenta, flush: green }[kind](text);
 }
 
 /** Exactly `width` columns: cut or filled. */
-function fixed(text: string, width: number): string {
+export function fixed(text: string, width: number): string {
   return clip(text, width).padEnd(width);
 }
 
-function clip(text: string, width: number): string {
+export function clip(text: string, width: number): string {
   const letters = [...text.replace(/\p{Cc}/gu, ' ')];
   return letters.length <= width ? letters.join('') : `${letters.slice(0, width - 1).join('')}…`;
 }

@@ -1,5 +1,5 @@
 /**
- * Filling in a flash read descriptor: the same three lines for every reader of flash.
+ * The unit a flash descriptor works on: what every reader and writer of flash needs of it.
  */
 
 import { FlashOp } from '../hal/flash-ops.ts';
@@ -16,11 +16,18 @@ export function prepareRead(
   const op = ops.take();
   ops.op[op] = FlashOp.Read;
   ops.die[op] = geometry.dieOf(flashSlot);
-  ops.block[op] = geometry.blockOf(flashSlot) & ~(geometry.planes - 1);
+  ops.block[op] = geometry.superblockOf(flashSlot) << geometry.planeBits;
   ops.page[op] = geometry.pageOf(flashSlot);
   ops.slotMask[op] = 0;
   ops.urgent[op] = 1;
   ops.owner[op] = owner;
   ops.argument[op] = argument;
   return op;
+}
+
+/** First slot of the multi-plane page that an operation works on. */
+export function unitSlotOf(board: Board, op: number): number {
+  const { geometry, ops } = board;
+  const superblock = ops.block[op]! >>> geometry.planeBits;
+  return geometry.unitSlotOf(ops.die[op]!, superblock, ops.page[op]!);
 }

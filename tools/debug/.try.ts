@@ -1,0 +1,12 @@
+import { Drive } from '/work/main/firmware/drive.ts';
+import { profileById } from '/work/main/firmware/profiles/index.ts';
+import { DebugSession } from '/work/main/tools/debug/session.ts';
+import { DebugWorkload } from '/work/main/tools/debug/workload.ts';
+import { Interpreter } from '/work/main/tools/debug/interpreter.ts';
+const profile = profileById('toy')!;
+const drive = new Drive(profile, { source: () => new DebugWorkload((process.argv[3]??'write') as never, 5120, 10000, 'bf3') });
+drive.powerOn();
+const i = new Interpreter(new DebugSession(drive), (l) => console.log(l));
+const t = process.hrtime.bigint();
+i.run(process.argv[2]!);
+console.log(i.mistakeCount, Number(process.hrtime.bigint()-t)/1e6, 'ms', process.memoryUsage().rss/1e6);
