@@ -158,7 +158,7 @@ export class AlarmHeap {
     for (;;) {
       const first = position * ARITY + 1;
       if (first >= count) break;
-      const end = first + ARITY < count ? first + ARITY : count;
+      const end = Math.min(first + ARITY, count);
       let best = first;
       let bestNs = times[first]!;
       for (let child = first + 1; child < end; child++) {

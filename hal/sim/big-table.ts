@@ -5,10 +5,13 @@
  * the array that were never written cost no memory. Readers index `values` directly.
  */
 
+import { invariant } from './invariant.ts';
 import type { Undoable, UndoLog } from './undo-log.ts';
 
 export class BigTable implements Undoable {
   readonly name: string;
+  /** Cells at construction: what belongs to the machine's shape; a table only grows from there. */
+  readonly firstLength: number;
   /** The cells; read freely, write only through `write` and `clear`. */
   values: Int32Array;
   readonly log: UndoLog;
@@ -16,6 +19,7 @@ export class BigTable implements Undoable {
 
   constructor(name: string, length: number, log: UndoLog) {
     this.name = name;
+    this.firstLength = length;
     this.values = new Int32Array(length);
     this.log = log;
     this.number = log.register(this);
@@ -42,6 +46,14 @@ export class BigTable implements Undoable {
     const longer = new Int32Array(length);
     longer.set(this.values);
     this.values = longer;
+  }
+
+  /** Puts `values` in the place of all cells, as restoring does, and returns the old ones. */
+  exchange(values: Int32Array): Int32Array {
+    invariant(!this.log.on, 'a big table is not exchanged while a run is recorded');
+    const old = this.values;
+    this.values = values;
+    return old;
   }
 
   undo(index: number, value: number): void {

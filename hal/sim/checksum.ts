@@ -1,6 +1,6 @@
 /**
- * The checksum of a snapshot file: MurmurHash3 for 32-bit machines (A. Appleby, public domain), over
- * whole words only.
+ * The checksum of a snapshot file: MurmurHash3 for 32-bit machines (A. Appleby, public domain),
+ * over whole words only.
  *
  * A CRC would do as well but runs at half the speed, and snapshots of a full drive have a gigabyte.
  * Every step is a bijection of the state, so a single damaged word is always found.

@@ -1,11 +1,11 @@
 /**
  * History: a recorded run that can be gone back in, to any event.
  *
- * While recording, a checkpoint is taken every so many events: the small state of all parts and the
- * position of the undo log. Going to an earlier ordinal unwinds the log to the checkpoint before it,
- * restores the parts and runs forward. Checkpoints far in the past are thinned out; the log alone
- * bounds how far back one can go. What came from outside (host commands of a server, a debugger's
- * changes) is given again by the input source when the run passes its ordinal.
+ * While recording, a checkpoint is taken every so many events: the small state of all parts and
+ * the position of the undo log. Going to an earlier ordinal unwinds the log to the checkpoint at
+ * or before it, restores the parts and runs forward. Checkpoints far in the past are thinned out; the log
+ * alone bounds how far back one can go. What came from outside (host commands of a server, a
+ * debugger's changes) is given again by the input source when the run passes its ordinal.
  */
 
 import { invariant } from './invariant.ts';
@@ -38,6 +38,8 @@ export interface HistoryOptions {
 const INTERVAL_EVENTS = 50_000;
 const BUDGET_BYTES = 512 * 2 ** 20;
 const CHECKPOINTS_MAX = 256;
+/** Fewer cannot be thinned out. */
+const CHECKPOINTS_LEAST = 4;
 
 export class History {
   readonly #machine: Machine;
@@ -55,8 +57,11 @@ export class History {
     this.#intervalEvents = options.intervalEvents ?? INTERVAL_EVENTS;
     this.#checkpointsMax = options.checkpointsMax ?? CHECKPOINTS_MAX;
     this.#inputs = options.inputs ?? null;
+    invariant(this.#intervalEvents >= 1, 'checkpoints are at least one event apart');
+    invariant(this.#checkpointsMax >= CHECKPOINTS_LEAST, 'a history has room for checkpoints');
     machine.log.start(options.budgetBytes ?? BUDGET_BYTES);
     this.#take();
+    this.#dueOrdinal = machine.timeline.ordinal;
   }
 
   /** Earliest ordinal that can be gone back to. */
@@ -65,14 +70,17 @@ export class History {
     return this.#checkpoints[0]?.ordinal ?? this.#machine.timeline.ordinal;
   }
 
-  /** One event forwards; false when nothing is pending. */
+  /** One event forwards, with the inputs recorded just after it; false when nothing is pending. */
   step(): boolean {
     const { timeline } = this.#machine;
     if (timeline.ordinal >= this.#dueOrdinal) this.#take();
-    return timeline.step();
+    const inputAt = this.#inputs?.nextAfter(timeline.ordinal) ?? Number.POSITIVE_INFINITY;
+    if (!timeline.step()) return false;
+    if (timeline.ordinal === inputAt) this.#inputs?.applyAt(inputAt);
+    return true;
   }
 
-  /** Runs forwards to `ordinal`, giving recorded inputs on the way; stops when nothing is pending. */
+  /** Runs forwards to `ordinal`, giving recorded inputs; stops when nothing is pending. */
   runToOrdinal(ordinal: number): void {
     const { timeline } = this.#machine;
     while (timeline.ordinal < ordinal) {
@@ -100,7 +108,8 @@ export class History {
     this.#machine.log.unwindTo(checkpoint.logPosition);
     this.#machine.restoreParts(checkpoint.parts);
     this.#checkpoints.length = index + 1;
-    this.#dueOrdinal = checkpoint.ordinal + this.#intervalEvents;
+    const landed = checkpoint.ordinal === ordinal;
+    this.#dueOrdinal = checkpoint.ordinal + (landed ? 0 : this.#intervalEvents);
     this.runToOrdinal(ordinal);
   }
 
@@ -108,10 +117,16 @@ export class History {
   stop(): void {
     this.#machine.log.stop();
     this.#checkpoints = [];
+    this.#dueOrdinal = Number.POSITIVE_INFINITY;
   }
 
+  /**
+   * Takes a checkpoint just before the next event, so that it holds the inputs given until then.
+   * One of the same ordinal, taken before those inputs, is replaced.
+   */
   #take(): void {
     const { timeline, log } = this.#machine;
+    if (this.#checkpoints.at(-1)?.ordinal === timeline.ordinal) this.#checkpoints.pop();
     this.#checkpoints.push({
       ordinal: timeline.ordinal,
       logPosition: log.position,

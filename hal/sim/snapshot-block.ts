@@ -122,15 +122,21 @@ export class BlockWriter {
     return { chunks: this.#chunks, checksum: checksum.value };
   }
 
+  /** A full staging area has whole words, so every chunk has. */
   #stage(bytes: Uint8Array): void {
-    if (this.#stagedTo + bytes.length > STAGING_BYTES) {
-      this.#seal();
-      this.#staging = new Uint8Array(STAGING_BYTES);
-      this.#stagedFrom = 0;
-      this.#stagedTo = 0;
+    let left = bytes;
+    while (left.length > 0) {
+      if (this.#stagedTo === STAGING_BYTES) {
+        this.#seal();
+        this.#staging = new Uint8Array(STAGING_BYTES);
+        this.#stagedFrom = 0;
+        this.#stagedTo = 0;
+      }
+      const count = Math.min(left.length, STAGING_BYTES - this.#stagedTo);
+      this.#staging.set(left.subarray(0, count), this.#stagedTo);
+      this.#stagedTo += count;
+      left = left.subarray(count);
     }
-    this.#staging.set(bytes, this.#stagedTo);
-    this.#stagedTo += bytes.length;
   }
 
   #seal(): void {
@@ -147,7 +153,7 @@ export class BlockReader {
   readonly byteCount: number;
   readonly #checksum = new Checksum();
   /** The part of the block that was read last; `#at` of its bytes are used. */
-  #window = new Uint8Array(0);
+  #window: Uint8Array = new Uint8Array(0);
   #at = 0;
   /** Bytes of the block read into windows so far. */
   #loaded = 0;

@@ -94,7 +94,7 @@ export class Machine {
     }));
   }
 
-  /** Restores every part; throws SnapshotMismatch when a kind is missing, spare or another version. */
+  /** Restores every part; throws SnapshotMismatch unless kinds and versions are its own. */
   restoreParts(saved: readonly SavedPart[]): void {
     checkKinds(this.#parts, saved);
     this.#parts.forEach((part, index) => {
@@ -116,7 +116,11 @@ export class SnapshotMismatch extends Error {
   override readonly name = 'SnapshotMismatch';
 }
 
-function checkKinds(parts: readonly Saveable[], saved: readonly SavedPart[]): void {
+/** Throws SnapshotMismatch unless the saved kinds and versions are those of `parts`, in order. */
+export function checkKinds(
+  parts: readonly Saveable[],
+  saved: readonly { kind: string; version: number }[],
+): void {
   for (let i = 0; i < Math.max(parts.length, saved.length); i++) {
     const part = parts[i];
     const state = saved[i];

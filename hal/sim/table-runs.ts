@@ -1,8 +1,8 @@
 /**
  * The non-zero part of a big table, as runs of cells.
  *
- * A run begins and ends with a non-zero cell; short gaps stay inside a run, since a run costs as much
- * as two cells. Finding the runs reads the table once and copies nothing.
+ * A run begins and ends with a non-zero cell; short gaps stay inside a run, since a run costs as
+ * much as two cells. Finding the runs reads the table once and copies nothing.
  */
 
 /** Zero cells in a row that end a run. */

@@ -135,6 +135,7 @@ export class Timeline implements Saveable {
 
   /** Fires every event up to and including `untilNs`, then moves the clock there. */
   runUntil(untilNs: number): void {
+    invariant(untilNs < Number.POSITIVE_INFINITY, 'the clock is moved to a finite time');
     while (this.#heap.nextNs <= untilNs) this.step();
     if (untilNs > this.nowNs) this.nowNs = untilNs;
   }

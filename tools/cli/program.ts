@@ -4,8 +4,12 @@
  * `bf3 --help` stays quick.
  */
 import { Command } from 'commander';
+import * as bench from '../bench/command.ts';
+import * as debug from '../debug/command.ts';
 import * as demo from '../demo/command.ts';
+import * as dump from '../dump/command.ts';
 import * as replay from '../replay/command.ts';
+import * as serve from '../serve/command.ts';
 import { packageVersion } from './version.ts';
 
 /** What every `tools/<family>/command.ts` exports. */
@@ -22,9 +26,9 @@ export interface CommandGroup {
 
 /** Every family of commands; a new one is imported above and added here. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
-  { heading: 'Run a drive:', modules: [demo, replay] },
-  { heading: 'Look inside:', modules: [] },
-  { heading: 'Measure:', modules: [] },
+  { heading: 'Run a drive:', modules: [demo, serve, replay] },
+  { heading: 'Look inside:', modules: [debug, dump] },
+  { heading: 'Measure:', modules: [bench] },
 ];
 
 /** Where the program writes; tests give their own. */

@@ -4,9 +4,10 @@
  * A mistake costs one sentence and nothing else; the session goes on.
  */
 
+import { InvariantBroken } from '../../hal/sim/invariant.ts';
 import { nearest } from '../cli/suggest.ts';
 import { type Colours, coloursFor } from '../cli/terminal.ts';
-import { UsageError } from '../errors.ts';
+import { RunError, UsageError } from '../errors.ts';
 import type { DebugCommand, DebugContext } from './context.ts';
 import { DIAGRAM, INFO, PRINT, TRACE, WHERE } from './look-commands.ts';
 import { BACK, BREAK, CONTINUE, DELETE, NEXT, RUN, STEP } from './move-commands.ts';
@@ -118,11 +119,18 @@ export class Interpreter {
       if (MOVES.includes(command)) this.#lastMove = text;
       command.run(this.#context, rest);
     } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
       this.mistakeCount++;
-      this.#context.say(this.#context.colours.red(error.message));
+      this.#context.say(this.#context.colours.red(sentenceOf(error)));
     }
   }
+}
+
+/** What went wrong, for everything after which the session can go on; throws anything else. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof UsageError || error instanceof RunError) return error.message;
+  if (error instanceof InvariantBroken)
+    return `a rule of the emulator was broken: ${error.message}`;
+  throw error;
 }
 
 const MOVES: readonly DebugCommand[] = [STEP, NEXT, RUN, CONTINUE, BACK];

@@ -33,8 +33,8 @@ interface SeenMachine {
 }
 
 export class Observer implements ProbeListener {
-  /** Whether transitions say what their machine works on. */
-  withDetail = false;
+  /** Transitions for which it is told what their machine works on; null is none. */
+  detailed: ((transition: Transition) => boolean) | null = null;
   readonly #drive: Drive;
   /** Transitions since the last `take`. */
   #transitions: Transition[] = [];
@@ -84,17 +84,15 @@ export class Observer implements ProbeListener {
       case ProbeKind.Transition: {
         const seen = this.#machines[a]!;
         const { states } = seen.machine.table;
-        this.#add(seen.kind, -1, states[b]!, states[c]!, '');
+        this.#add(seen.kind, -1, states[b]!, states[c]!, nothing);
         seen.state = c;
         return;
       }
-      case ProbeKind.DiePhase: {
-        const detail = this.withDetail ? workOfDie(this.#drive, a) : '';
-        this.#add('die', a, DiePhase[b]!, DiePhase[c]!, detail);
+      case ProbeKind.DiePhase:
+        this.#add('die', a, DiePhase[b]!, DiePhase[c]!, workOfDie);
         return;
-      }
       case ProbeKind.Superblock:
-        this.#add('superblock', a, SuperblockState[b]!, SuperblockState[c]!, '');
+        this.#add('superblock', a, SuperblockState[b]!, SuperblockState[c]!, useOfSuperblock);
         return;
       case ProbeKind.Task: {
         const seen = this.#cores[a]!;
@@ -106,9 +104,11 @@ export class Observer implements ProbeListener {
     }
   }
 
-  #add(kind: MachineKind, index: number, from: string, to: string, detail: string): void {
+  #add(kind: MachineKind, index: number, from: string, to: string, work: Work): void {
     const { ordinal, nowNs } = this.#drive.timeline;
-    this.#transitions.push({ ordinal, atNs: nowNs, kind, index, from, to, detail });
+    const bare: Transition = { ordinal, atNs: nowNs, kind, index, from, to, detail: '' };
+    const isDetailed = this.detailed?.(bare) ?? false;
+    this.#transitions.push(isDetailed ? { ...bare, detail: work(this.#drive, index) } : bare);
   }
 
   /** What no note tells: slots, cores, control machines that were restored. */
@@ -117,20 +117,19 @@ export class Observer implements ProbeListener {
     for (let slot = 0; slot < HOST_SLOTS; slot++) {
       const from = this.#phases[slot]!;
       if (phases[slot] === from) continue;
-      const detail = this.withDetail ? workOfSlot(this.#drive, slot) : '';
-      this.#add('slot', slot, SlotPhase[from]!, SlotPhase[phases[slot]!]!, detail);
+      this.#add('slot', slot, SlotPhase[from]!, SlotPhase[phases[slot]!]!, workOfSlot);
       this.#phases[slot] = phases[slot]!;
     }
     for (const seen of this.#machines) {
       if (seen.machine.state === seen.state) continue;
       const { states } = seen.machine.table;
-      this.#add(seen.kind, -1, states[seen.state]!, seen.machine.stateName, 'restored');
+      this.#add(seen.kind, -1, states[seen.state]!, seen.machine.stateName, restored);
       seen.state = seen.machine.state;
     }
     for (const seen of this.#cores) {
       const { doing } = seen.core;
-      const detail = seen.ran ? `operand ${seen.operand}` : '';
-      if (seen.ran || doing !== seen.doing) this.#add(seen.kind, -1, seen.doing, doing, detail);
+      const work = seen.ran ? () => `operand ${seen.operand}` : nothing;
+      if (seen.ran || doing !== seen.doing) this.#add(seen.kind, -1, seen.doing, doing, work);
       seen.doing = doing;
       seen.ran = false;
     }
@@ -147,3 +146,15 @@ export class Observer implements ProbeListener {
 }
 
 const NOTHING: readonly Transition[] = [];
+
+/** Says what a machine works on. */
+type Work = (drive: Drive, index: number) => string;
+
+const nothing: Work = () => '';
+const restored: Work = () => 'restored by the mount';
+
+function useOfSuperblock({ firmware }: Drive, index: number): string {
+  const { validCount, lsbOnly, eraseCount } = firmware.superblocks;
+  const pages = lsbOnly[index] === 1 ? ', LSB pages only' : '';
+  return `${validCount[index]} valid slots, erased ${eraseCount[index]} times${pages}`;
+}

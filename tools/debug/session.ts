@@ -6,7 +6,7 @@
  * here and in no snapshot, so that it outlives every jump in time.
  */
 import type { Drive } from '../../firmware/drive.ts';
-import { History } from '../../hal/sim/history.ts';
+import { History, type InputSource } from '../../hal/sim/history.ts';
 import { UsageError } from '../errors.ts';
 import type { Transition } from './machine-name.ts';
 import { Observer } from './observer.ts';
@@ -47,12 +47,17 @@ export class DebugSession {
   /** Receives every transition of a forward movement; null when there is no trace. */
   onTransition: ((transition: Transition) => void) | null = null;
   readonly #observer: Observer;
+  readonly #inputs: InputSource | null;
 
-  /** Takes over a drive whose power is on. */
-  constructor(drive: Drive) {
+  /**
+   * Takes over a drive whose power is on.
+   * @param inputs gives what comes from outside; those of the present instant were given already
+   */
+  constructor(drive: Drive, inputs: InputSource | null = null) {
     this.drive = drive;
-    this.history = new History(drive.machine, HISTORY);
+    this.history = new History(drive.machine, inputs === null ? HISTORY : { ...HISTORY, inputs });
     this.#observer = new Observer(drive);
+    this.#inputs = inputs;
   }
 
   get ordinal(): number {
@@ -75,10 +80,10 @@ export class DebugSession {
   runToTime(atNs: number): Stop {
     const { timeline } = this.drive;
     const tracing = this.onTransition !== null;
-    if (tracing) this.#attach();
+    if (tracing) this.#attach(null);
     try {
       while (timeline.nextNs <= atNs) {
-        this.history.step();
+        this.#fire();
         if (tracing) this.#trace(this.#observer.take());
       }
     } finally {
@@ -125,21 +130,31 @@ export class DebugSession {
     return found;
   }
 
-  /** True when only the watchdog is pending: what remains is waiting for nothing. */
+  /** True when only the watchdog is pending and no input is to come. */
   get isIdle(): boolean {
     const { timeline } = this.drive;
-    return timeline.pendingCount === 1 && timeline.nextName === 'watchdog';
+    if (timeline.pendingCount !== 1 || timeline.nextName !== 'watchdog') return false;
+    return (
+      this.#inputs === null || this.#inputs.nextAfter(timeline.ordinal) === Number.POSITIVE_INFINITY
+    );
+  }
+
+  /** One event with the inputs that follow it; false when nothing is pending. */
+  #fire(): boolean {
+    const { ordinal } = this;
+    this.history.runToOrdinal(ordinal + 1);
+    return this.ordinal > ordinal;
   }
 
   #observe(condition: Condition | null, end: number, stopsWhenIdle: boolean): Stop {
-    this.#attach();
+    this.#attach(condition);
     try {
       while (this.ordinal < end) {
         if (stopsWhenIdle) {
           if (this.drive.panic !== null) return stopped(StopReason.Panic);
           if (this.isIdle) return stopped(StopReason.Idle);
         }
-        if (!this.history.step()) return stopped(StopReason.Quiet);
+        if (!this.#fire()) return stopped(StopReason.Quiet);
         const transitions = this.#observer.take();
         this.#trace(transitions);
         const found = condition === null ? undefined : transitions.find(condition);
@@ -167,10 +182,10 @@ export class DebugSession {
   #lastBetween(condition: Condition, low: number, high: number): Transition | null {
     let found: Transition | null = null;
     this.history.goTo(low);
-    this.#observer.withDetail = true;
+    this.#observer.detailed = condition;
     this.#observer.attach();
     try {
-      while (this.ordinal < high && this.history.step()) {
+      while (this.ordinal < high && this.#fire()) {
         found = this.#observer.take().findLast(condition) ?? found;
       }
     } finally {
@@ -179,8 +194,8 @@ export class DebugSession {
     return found;
   }
 
-  #attach(): void {
-    this.#observer.withDetail = this.onTransition !== null;
+  #attach(condition: Condition | null): void {
+    this.#observer.detailed = this.onTransition === null ? condition : () => true;
     this.#observer.attach();
   }
 

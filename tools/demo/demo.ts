@@ -29,17 +29,17 @@ export interface DemoArguments {
 
 /**
  * Runs both replays, prints the screen and writes the picture of the second one.
- * @throws RunError before anything runs when the picture cannot be written, the capture is missing
- *   or larger than the drive; after the results are printed when a read was wrong
+ * @throws RunError before anything runs when the picture cannot be written or the capture is missing;
+ *   after the results are printed when a read was wrong
  */
 export function runDemo(options: DemoArguments): void {
   const profile = driveProfile(options.drive);
   checkWritable(options.output);
   const path = capturePath();
-  readTraceFile(path).checkFits(profile.identity.sectors);
   const silent = options.json ?? false;
   const replay = (pace: Pace): ReplayResult => {
     const trace = readTraceFile(path);
+    trace.wrap(profile.identity.sectors);
     const words = describeRun(trace, pace, QUEUE_DEPTH);
     return replayTrace(trace, { profile, pace, queueDepth: QUEUE_DEPTH, words, silent });
   };

@@ -31,8 +31,7 @@ const INDENT = 2;
 const NAME_CELLS = 21;
 const VALUE_CELLS = 9;
 
-const STORY =
-  'A Linux guest makes a file system, writes and syncs files, trims, then reads in parallel';
+const STORY = 'A Linux guest formats, writes, syncs and trims, then reads with 32 threads';
 const HINTS: readonly (readonly [string, string])[] = [
   ['bf3 serve', 'attach this drive as a real block device'],
   ['bf3 debug', 'step through its firmware, forwards and backwards'],
@@ -79,14 +78,12 @@ function heading(runs: readonly RunReport[], pen: Pen): string[] {
   return [
     pen.colours.bold(clip(runs[0]!.drive, pen.width)),
     clip(STORY, pen.width),
-    pen.colours.dim(
-      `${count} commands that blktrace recorded, replayed on two new drives: ${times}`,
-    ),
+    pen.colours.dim(clip(`${count} recorded commands on two new drives: ${times}`, pen.width)),
   ];
 }
 
 function host(runs: readonly RunReport[], pen: Pen): string[] {
-  const names = ['at the recorded pace', 'flat out, queue depth 32'];
+  const names = ['recorded pace', 'flat out'];
   const titles = runs.map((run, index) => {
     const title = `${names[index]}: ${formatDuration(run.simulatedNs)}`;
     return fixed(`   ${title}`, half(pen));

@@ -44,40 +44,33 @@ export const P2L: DumpTable = {
   bySuperblock: true,
   keyed: true,
   *rows(drive, from, superblock) {
-    const { geometry } = drive;
-    const { slotsPerBlock } = geometry;
-    for (let block = Math.floor(from / slotsPerBlock); block < geometry.blocks; block++) {
-      const first = block * slotsPerBlock;
-      if (superblock !== null && geometry.superblockOf(first) !== superblock) continue;
-      yield* slotsOfBlock(drive, block, Math.max(from, first));
+    const { geometry, array } = drive;
+    for (let slot = from; slot < geometry.slots; slot++) {
+      if (superblock !== null && geometry.superblockOf(slot) !== superblock) continue;
+      const word = array.store.pageWordOf(slot);
+      // Erased, or padding that filled a unit up.
+      if (word !== 0) yield spareRow(drive, slot, word);
     }
   },
 };
 
-/** Programmed slots of one block from `from`; padding slots hold nothing and are left out. */
-function* slotsOfBlock(drive: Drive, block: number, from: number): Iterable<DumpRow> {
+/** One programmed slot; `word` is its page word. */
+function spareRow(drive: Drive, slot: number, word: number): DumpRow {
   const { geometry, array, firmware } = drive;
-  const store = array.store.of(block);
-  const end = block * geometry.slotsPerBlock;
-  const pages = store.nextPage.values[block]!;
-  for (let slot = from; slot < end + pages * geometry.slotsPerPage; slot++) {
-    const word = store.pageWordOf(slot);
-    if (word === 0) continue;
-    const isMetadata = (word & METADATA) !== 0;
-    const number = (word & LPN_MASK) - 1;
-    const flags = [(word & LAST_OF_COMMAND) !== 0 && 'last', isMetadata && 'metadata'];
-    yield [
-      slot,
-      geometry.describe(slot),
-      geometry.superblockOf(slot),
-      isMetadata ? null : number,
-      isMetadata ? number : null,
-      store.orderOf(slot) >>> 0,
-      flags.filter((flag) => flag !== false).join('+'),
-      firmware.mapping.isValid(slot) ? 1 : 0,
-      store.contentOf(slot),
-    ];
-  }
+  const isMetadata = (word & METADATA) !== 0;
+  const number = (word & LPN_MASK) - 1;
+  const flags = [(word & LAST_OF_COMMAND) !== 0 && 'last', isMetadata && 'metadata'];
+  return [
+    slot,
+    geometry.describe(slot),
+    geometry.superblockOf(slot),
+    isMetadata ? null : number,
+    isMetadata ? number : null,
+    array.store.orderOf(slot) >>> 0,
+    flags.filter((flag) => flag !== false).join('+'),
+    firmware.mapping.isValid(slot) ? 1 : 0,
+    array.store.contentOf(slot),
+  ];
 }
 
 export const SUPERBLOCKS: DumpTable = {

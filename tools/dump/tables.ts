@@ -23,6 +23,8 @@ export const DUMP_TABLES: readonly {
   readonly name: string;
   readonly says: string;
   readonly columns: readonly string[];
+  /** True when `from` is a number of the first column and not a row. */
+  readonly keyed?: boolean;
 }[] = TABLES;
 
 /**

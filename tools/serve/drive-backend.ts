@@ -8,11 +8,11 @@
 
 import type { Drive } from '../../firmware/drive.ts';
 import type { ByteContent } from '../../hal/content/byte-content.ts';
+import { PAGES_PER_COMMAND } from '../../hal/ports.ts';
 import type { Saved } from '../../hal/sim/snapshot.ts';
 import { SECTOR_BYTES, SECTORS_PER_SLOT, SLOT_BYTES } from '../../hal/sim/units.ts';
 import type { HostAdapter } from '../../sata/host/adapter.ts';
 import { CommandQueue } from '../../sata/host/command-queue.ts';
-import { PAGES_PER_COMMAND } from '../../hal/ports.ts';
 import { RunError } from '../errors.ts';
 import { pushExtents } from './extents.ts';
 import { HostOp, HostQueue, QUEUED_SECTORS_MAX, TRIM_SECTORS_MAX } from './host-queue.ts';
@@ -263,14 +263,7 @@ export class DriveBackend implements NbdBackend {
   }
 
   /** Commands that end on multiples of `most`, so that only the outer edges are unaligned. */
-  #split(
-    job: Job,
-    op: HostOp,
-    lba: number,
-    sectors: number,
-    fua: boolean,
-    most: number,
-  ): void {
+  #split(job: Job, op: HostOp, lba: number, sectors: number, fua: boolean, most: number): void {
     const end = lba + sectors;
     for (let from = lba; from < end; ) {
       const to = Math.min(end, (Math.floor(from / most) + 1) * most);

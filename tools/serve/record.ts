@@ -60,8 +60,13 @@ export interface Recording {
   readonly end: RecordEnd | null;
 }
 
-/** Appends a record while the drive is served. */
+/**
+ * Appends a record while the drive is served. A file that cannot take it ends the record, not the
+ * server.
+ */
 export class RecordWriter implements CommandListener {
+  /** Told once why the record has ended early. */
+  onFailed: (reason: string) => void = () => {};
   readonly #path: string;
   readonly #timeline: Timeline;
   #file: number | null;
@@ -92,24 +97,29 @@ export class RecordWriter implements CommandListener {
     if (this.#text.length >= FLUSH_CHARS) this.flush();
   }
 
-  /** Writes what has gathered. @throws RunError when the file cannot take it */
+  /** Writes what has gathered. */
   flush(): void {
-    if (this.#file === null || this.#text === '') return;
     const bytes = Buffer.from(this.#text);
     this.#text = '';
+    if (this.#file === null) return;
     try {
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at);
     } catch (error) {
-      throw new RunError(`cannot write the record ${this.#path}: ${messageOf(error)}`);
+      this.#close();
+      this.onFailed(`the record ${this.#path} ends here: ${messageOf(error)}`);
     }
   }
 
   /** Writes the end as the timeline stands now, and closes the file. */
   end(): void {
-    clearInterval(this.#timer);
     const { ordinal, nowNs, hash } = this.#timeline;
     this.#line({ end: ordinal, ns: nowNs, hash });
     this.flush();
+    this.#close();
+  }
+
+  #close(): void {
+    clearInterval(this.#timer);
     if (this.#file !== null) closeSync(this.#file);
     this.#file = null;
   }
@@ -156,7 +166,9 @@ function parseLine(text: string, where: string, mayBeCut: boolean): Line | null 
 
 function headerOf(line: Line, where: string): RecordHeader {
   if (line.format !== RECORD_FORMAT) {
-    throw new UsageError(`${where}: this is no record of bf3 serve: "format" must be "${RECORD_FORMAT}"`);
+    throw new UsageError(
+      `${where}: this is no record of bf3 serve: "format" must be "${RECORD_FORMAT}"`,
+    );
   }
   if (line.version !== RECORD_VERSION) {
     throw new UsageError(
@@ -208,7 +220,9 @@ function wholeNumber(
     return value as number;
   }
   const shown = JSON.stringify(value) ?? 'missing';
-  throw new UsageError(`${where}: "${field}" must be a whole number from ${least} to ${most}, not ${shown}`);
+  throw new UsageError(
+    `${where}: "${field}" must be a whole number from ${least} to ${most}, not ${shown}`,
+  );
 }
 
 /** Lines of a file of any length, the last one even without its line feed. */

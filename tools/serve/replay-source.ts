@@ -5,8 +5,8 @@
  * is not recorded and makes no difference to time: each page written gets a tag of its own.
  */
 
-import type { InputSource } from '../../hal/sim/history.ts';
 import { PAGES_PER_COMMAND } from '../../hal/ports.ts';
+import type { InputSource } from '../../hal/sim/history.ts';
 import type { Saved } from '../../hal/sim/snapshot.ts';
 import type { Timeline } from '../../hal/sim/timeline.ts';
 import type { HostAdapter } from '../../sata/host/adapter.ts';

@@ -28,8 +28,8 @@ export class WorkloadRig {
   constructor(profile: DriveProfile, seed = 'bf3') {
     let workload: Workload | null = null;
     this.drive = new Drive(profile, {
-      source: ({ contents }) => {
-        workload = new Workload(contents, Math.floor(profile.identity.sectors / 8), seed);
+      source: ({ machine }) => {
+        workload = new Workload(machine, Math.floor(profile.identity.sectors / 8), seed);
         return workload;
       },
     });
@@ -70,6 +70,21 @@ export class WorkloadRig {
       iops: (pattern.count * 1e9) / simulatedNs,
       bytesPerSecond: (pattern.count * pattern.pages * 4096e9) / simulatedNs,
     };
+  }
+
+  /** STANDBY IMMEDIATE, loss of power, and boot again on the same flash. */
+  powerCycle(): void {
+    const { drive } = this;
+    this.workload.standBy();
+    drive.host.pump();
+    while (this.workload.standbyPending) this.#step();
+    drive.powerOff();
+    this.boot();
+  }
+
+  /** Runs events until `ordinal`. */
+  runToOrdinal(ordinal: number): void {
+    while (this.drive.timeline.ordinal < ordinal) this.#step();
   }
 
   #step(): void {

@@ -5,11 +5,11 @@
  * it at the command's end. Nothing is allocated per command.
  */
 
-import { AtaStatus } from '../../hal/ata.ts';
-import type { Content } from '../../hal/content/content.ts';
-import { PAGES_PER_COMMAND } from '../../hal/ports.ts';
+import { AtaOpcode, AtaStatus } from '../../hal/ata.ts';
+import { PAGES_PER_COMMAND, UNQUEUED_SLOT } from '../../hal/ports.ts';
+import { BigTable } from '../../hal/sim/big-table.ts';
 import { RandomStream } from '../../hal/sim/random.ts';
-import type { Saved } from '../../hal/sim/snapshot.ts';
+import type { Machine, Saved } from '../../hal/sim/snapshot.ts';
 import { type CommandSource, type HostAdapter, NOTHING_YET } from '../../sata/host/adapter.ts';
 import type { LatencyHistogram } from '../report/histogram.ts';
 
@@ -24,17 +24,22 @@ export interface Pattern {
   readonly spanPages?: number;
 }
 
+enum Standby {
+  None,
+  Wanted,
+  Sent,
+}
+
 export class Workload implements CommandSource {
   readonly wakeAtNs = 0;
-  /** Tag last written to each page: the reference disk. */
-  readonly reference: Int32Array;
+  /** Tag last written to each page: the reference disk; a table of the machine, so it is undone too. */
+  readonly reference: BigTable;
   /** Commands that have ended, those that failed, and pages that read wrong. */
   doneCount = 0;
   failedCount = 0;
   mismatchCount = 0;
   /** Receives the latency of every command; null to measure none. */
   latency: LatencyHistogram | null = null;
-  readonly #contents: Content;
   readonly #random: RandomStream;
   readonly #pages: number;
   #isRead = true;
@@ -44,11 +49,11 @@ export class Workload implements CommandSource {
   #left = 0;
   #cursor = 0;
   #nextTag = 1;
+  #standby = Standby.None;
 
-  constructor(contents: Content, pages: number, seed: string) {
-    this.#contents = contents;
+  constructor(machine: Machine, pages: number, seed: string) {
     this.#pages = pages;
-    this.reference = new Int32Array(pages);
+    this.reference = machine.addTable(new BigTable('reference', pages, machine.log));
     this.#random = new RandomStream(seed, 'workload');
   }
 
@@ -70,7 +75,21 @@ export class Workload implements CommandSource {
     return this.#left;
   }
 
+  /** Asks for a STANDBY IMMEDIATE as the next command. */
+  standBy(): void {
+    this.#standby = Standby.Wanted;
+  }
+
+  get standbyPending(): boolean {
+    return this.#standby !== Standby.None;
+  }
+
   next(adapter: HostAdapter, tag: number): number {
+    if (this.#standby === Standby.Wanted) {
+      this.#standby = Standby.Sent;
+      adapter.unqueued(AtaOpcode.StandbyImmediate, 0, 0, 0);
+      return UNQUEUED_SLOT;
+    }
     if (this.#left === 0) return NOTHING_YET;
     this.#left--;
     const pages = this.#commandPages;
@@ -88,12 +107,16 @@ export class Workload implements CommandSource {
       const content = this.#nextTag;
       this.#nextTag = content === 0x7fff_ffff ? 1 : content + 1;
       adapter.data[at + i] = content;
-      this.reference[first + i] = content;
+      this.reference.write(first + i, content);
     }
     return tag;
   }
 
   completed(adapter: HostAdapter, slot: number, status: number, _error: number): void {
+    if (slot === UNQUEUED_SLOT) {
+      this.#standby = Standby.None;
+      return;
+    }
     this.doneCount++;
     if (this.latency !== null) this.latency.record(adapter.nowNs - adapter.issuedNs[slot]!);
     if ((status & AtaStatus.Error) !== 0) {
@@ -103,19 +126,15 @@ export class Workload implements CommandSource {
     if (!this.#isRead) return;
     const first = adapter.lba[slot]! / 8;
     const at = slot * PAGES_PER_COMMAND;
+    const { values } = this.reference;
     for (let i = 0; i < this.#commandPages; i++) {
-      if (adapter.data[at + i] !== this.reference[first + i]) this.mismatchCount++;
+      if (adapter.data[at + i] !== values[first + i]) this.mismatchCount++;
     }
   }
 
   lost(): void {
     this.failedCount++;
     this.doneCount++;
-  }
-
-  /** Contents of a page as tags; for checks outside the hot path. */
-  tagOf(content: number): number {
-    return this.#contents.sectorTag(content, 0);
   }
 
   save(): Saved {
@@ -128,6 +147,7 @@ export class Workload implements CommandSource {
       left: this.#left,
       cursor: this.#cursor,
       nextTag: this.#nextTag,
+      standby: this.#standby,
       doneCount: this.doneCount,
       failedCount: this.failedCount,
       mismatchCount: this.mismatchCount,
@@ -143,6 +163,7 @@ export class Workload implements CommandSource {
     this.#left = saved.left as number;
     this.#cursor = saved.cursor as number;
     this.#nextTag = saved.nextTag as number;
+    this.#standby = saved.standby as Standby;
     this.doneCount = saved.doneCount as number;
     this.failedCount = saved.failedCount as number;
     this.mismatchCount = saved.mismatchCount as number;

@@ -1,0 +1,12 @@
+/**
+ * One measure in a process of its own: `child.js NAME REPEAT` prints its figures as JSON.
+ */
+
+import { MEASURES } from './measures.ts';
+import { measureNbd } from './nbd.ts';
+
+const [name, repeat] = process.argv.slice(2);
+const measure = MEASURES.find((known) => known.name === name);
+const count = Number(repeat);
+const figures = name === 'nbd' ? await measureNbd(count) : measure?.run(count);
+process.stdout.write(`${JSON.stringify(figures ?? {})}\n`);
