@@ -36,7 +36,7 @@ import { CommandQueue } from '../sata/host/command-queue.ts';
 import { Link } from '../sata/link.ts';
 import type { SmartCounters } from '../sata/smart.ts';
 import type { Board } from './board.ts';
-import { BootState } from './boot.ts';
+import type { BootState } from './boot.ts';
 import { Firmware } from './firmware.ts';
 import { checkProfile } from './profile-check.ts';
 

@@ -77,7 +77,12 @@ export class Host {
   }
 
   /** Number of a write of whole or partial 4 KiB pages: one tag a page touched. */
-  submitWrite(lba: number, tags: readonly number[], sectors = tags.length * 8, fua = false): number {
+  submitWrite(
+    lba: number,
+    tags: readonly number[],
+    sectors = tags.length * 8,
+    fua = false,
+  ): number {
     return this.submit({
       opcode: AtaOpcode.WriteFpdmaQueued,
       device: fua ? FUA : 0,

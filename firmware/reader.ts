@@ -6,14 +6,14 @@
  * multi-plane page. When the whole window is in DRAM it goes to the host and the next window starts.
  */
 
-import { FlashStatus, type FlashOps, LPN_MASK, SLOTS_PER_OP } from '../hal/flash-ops.ts';
-import { ARAGON } from './costs.ts';
+import { type FlashOps, FlashStatus, LPN_MASK, SLOTS_PER_OP } from '../hal/flash-ops.ts';
 import { HOST_SLOTS, HostRequest, HostStatus, PAGES_PER_COMMAND } from '../hal/ports.ts';
 import { invariant } from '../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import { type Board, type OpClient, OpOwner } from './board.ts';
-import type { Mapping } from './ftl/mapping.ts';
+import { ARAGON } from './costs.ts';
 import { prepareRead } from './flash-unit.ts';
+import type { Mapping } from './ftl/mapping.ts';
 import type { WriteBuffer } from './write-buffer.ts';
 
 const NONE = -1;
@@ -111,8 +111,7 @@ export class Reader implements OpClient, Saveable {
 
   /** A page that needs no flash read: unmapped, or in the write buffer. */
   #hit(slot: number, page: number, cell: number): void {
-    const content =
-      cell === 0 ? 0 : this.#buffer.content[cell - this.#mapping.flashTop - 1]!;
+    const content = cell === 0 ? 0 : this.#buffer.content[cell - this.#mapping.flashTop - 1]!;
     if (content < 0) this.#board.content.retain(content);
     this.#board.host.content[slot * PAGES_PER_COMMAND + page] = content;
     this.hitCount++;

@@ -221,6 +221,7 @@ export class Writer implements OpClient, Saveable {
     for (let page = first; page < first + count; page++) {
       const isEdge = page === 0 || page === pages - 1;
       const content = isEdge ? this.#merged(slot, page, lpn + page) : host.content[data + page]!;
+      host.content[data + page] = 0;
       const at = this.#buffer.append(lpn + page, content, order, page === pages - 1);
       this.#mapping.toBuffer(lpn + page, at);
     }

@@ -87,7 +87,9 @@ export class Geometry implements GeometryCounts {
     const plane = block & (this.planes - 1);
     const superblock = block >>> this.planeBits;
     const row = (superblock << this.pageBits) | page;
-    return (row << this.#pageShift) | (die << this.#dieShift) | (plane << this.slotBits) | slotInPage;
+    return (
+      (row << this.#pageShift) | (die << this.#dieShift) | (plane << this.slotBits) | slotInPage
+    );
   }
 
   /** First slot of a unit: the multi-plane page at (die, superblock, page). */

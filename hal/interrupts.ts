@@ -52,7 +52,12 @@ export class InterruptController implements InterruptPort, Saveable {
       registers: [
         { name: 'INT_STS', offset: 0x00, says: 'asserted lines', read: () => this.#pending },
         { name: 'INT_CNT_HOST', offset: 0x10, says: 'host', read: () => this.#raisedCount[0]! },
-        { name: 'INT_CNT_DATA', offset: 0x14, says: 'host data', read: () => this.#raisedCount[1]! },
+        {
+          name: 'INT_CNT_DATA',
+          offset: 0x14,
+          says: 'host data',
+          read: () => this.#raisedCount[1]!,
+        },
         { name: 'INT_CNT_FLASH', offset: 0x18, says: 'flash', read: () => this.#raisedCount[2]! },
         { name: 'INT_CNT_TIMER', offset: 0x1c, says: 'timer', read: () => this.#raisedCount[3]! },
       ],

@@ -6,10 +6,10 @@
  * superblocks of the checkpoint before it are erased. Map pages are lent from DRAM, not copied.
  */
 
-import { SLOT_BYTES } from '../../hal/sim/units.ts';
 import { Bytes } from '../../hal/sim/bytes.ts';
 import { invariant } from '../../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../../hal/sim/snapshot.ts';
+import { SLOT_BYTES } from '../../hal/sim/units.ts';
 import type { Board, OpClient } from '../board.ts';
 import type { HostStream } from '../host-stream.ts';
 import type { SmartRecord } from '../smart-record.ts';
@@ -30,7 +30,7 @@ import {
 import { type MetadataIo, MetadataUser } from './metadata-io.ts';
 import type { PerformanceMode } from './performance-mode.ts';
 import type { RootBlocks } from './root.ts';
-import { type Superblocks, SuperblockState } from './superblocks.ts';
+import { SuperblockState, type Superblocks } from './superblocks.ts';
 
 export const CELLS_PER_MAP_PAGE = SLOT_BYTES / 4;
 const NONE = -1;
@@ -202,8 +202,7 @@ export class Checkpoint implements OpClient, Saveable {
 
   #header(): Uint8Array {
     const { superblocks, hostFrontier, collectorFrontier, smart, mode } = this.#parts;
-    const place = (frontier: Frontier) =>
-      frontier.isOpen ? frontier.superblock : NO_SUPERBLOCK;
+    const place = (frontier: Frontier) => (frontier.isOpen ? frontier.superblock : NO_SUPERBLOCK);
     return encodeHeader({
       magic: HEADER_MAGIC,
       version: LAYOUT_VERSION,

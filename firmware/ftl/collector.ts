@@ -20,7 +20,7 @@ import type { Eraser } from './eraser.ts';
 import type { Frontier } from './frontier.ts';
 import type { Mapping } from './mapping.ts';
 import type { PerformanceMode } from './performance-mode.ts';
-import { type Superblocks, SuperblockState } from './superblocks.ts';
+import { SuperblockState, type Superblocks } from './superblocks.ts';
 
 const NONE = -1;
 

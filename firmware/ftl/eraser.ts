@@ -6,7 +6,7 @@ import { FlashOp } from '../../hal/flash-ops.ts';
 import type { Saveable, Saved } from '../../hal/sim/snapshot.ts';
 import { type Board, type OpClient, OpOwner } from '../board.ts';
 import { ARAGON } from '../costs.ts';
-import { type Superblocks, SuperblockState } from './superblocks.ts';
+import { SuperblockState, type Superblocks } from './superblocks.ts';
 
 /** Told when a superblock has been erased. */
 export interface EraseListener {

@@ -8,7 +8,7 @@
 import type { Geometry } from '../../hal/geometry.ts';
 import type { PagePairing } from '../../hal/pairing.ts';
 import type { Saved } from '../../hal/sim/snapshot.ts';
-import { type Superblocks, SuperblockState } from './superblocks.ts';
+import { SuperblockState, type Superblocks } from './superblocks.ts';
 
 const NONE = -1;
 

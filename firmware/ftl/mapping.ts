@@ -21,12 +21,7 @@ export class Mapping {
   readonly flashTop: number;
   readonly #superblocks: Superblocks;
 
-  constructor(
-    geometry: Geometry,
-    l2p: TablePort,
-    validBits: TablePort,
-    superblocks: Superblocks,
-  ) {
+  constructor(geometry: Geometry, l2p: TablePort, validBits: TablePort, superblocks: Superblocks) {
     this.geometry = geometry;
     this.l2p = l2p;
     this.validBits = validBits;

@@ -29,7 +29,7 @@ import type { Mapping } from './mapping.ts';
 import { type MetadataIo, MetadataUser } from './metadata-io.ts';
 import type { PerformanceMode } from './performance-mode.ts';
 import type { RootBlocks } from './root.ts';
-import { type Superblocks, SuperblockState } from './superblocks.ts';
+import { SuperblockState, type Superblocks } from './superblocks.ts';
 
 const NONE = -1;
 

@@ -9,7 +9,7 @@
 
 import { ControlMachine, type MachineTable } from '../../hal/sim/state-machine.ts';
 import type { Board } from '../board.ts';
-import { type Superblocks, SuperblockState } from './superblocks.ts';
+import { SuperblockState, type Superblocks } from './superblocks.ts';
 
 export enum WriteMode {
   Performance,

@@ -3,9 +3,9 @@
  *
  * While recording, a checkpoint is taken every so many events: the small state of all parts and
  * the position of the undo log. Going to an earlier ordinal unwinds the log to the checkpoint at
- * or before it, restores the parts and runs forward. Checkpoints far in the past are thinned out; the log
- * alone bounds how far back one can go. What came from outside (host commands of a server, a
- * debugger's changes) is given again by the input source when the run passes its ordinal.
+ * or before it, restores the parts and runs forward. Checkpoints far in the past are thinned out;
+ * the log alone bounds how far back one can go. What came from outside (host commands of a server,
+ * a debugger's changes) is given again by the input source when the run passes its ordinal.
  */
 
 import { invariant } from './invariant.ts';

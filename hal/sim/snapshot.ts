@@ -106,7 +106,7 @@ export class Machine {
   stateHash(): number {
     let hash = 0x811c9dc5 | 0;
     for (const part of this.#parts) hash = hashValue(hash, part.save());
-    for (const table of this.#tables) hash = hashInts(hash, table.values);
+    for (const table of this.#tables) hash = hashInts(hashText(hash, table.name), table.values);
     return hash >>> 0;
   }
 }

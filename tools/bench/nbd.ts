@@ -25,7 +25,8 @@ export async function measureNbd(repeat: number): Promise<Figures> {
     await ready(server);
     const rate = async (bytes: number, depth: number, count: number, write: boolean) => {
       const seconds: number[] = [];
-      for (let i = 0; i < repeat; i++) seconds.push(await bench(socket, bytes, depth, count, write));
+      for (let i = 0; i < repeat; i++)
+        seconds.push(await bench(socket, bytes, depth, count, write));
       return count / median(seconds);
     };
     await bench(socket, 131_072, 16, 8_192, true);

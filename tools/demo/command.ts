@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 
 const NOTES = `
-The capture is a Linux guest on a 512 MiB disk: mkfs.ext4, mount, forty files with fsync, rm, fstrim,
-umount, then 32 readers. It is replayed twice on new drives: at the recorded pace, and as fast as the
-command queue takes it.
+The capture is a Linux guest on a 512 MiB disk: mkfs.ext4, mount, forty files with fsync, rm,
+fstrim, umount, then 32 readers. It is replayed twice on new drives: at the recorded pace, and as
+fast as the command queue takes it.
 
 Exit codes:
   0  every read was right

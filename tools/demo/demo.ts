@@ -29,8 +29,8 @@ export interface DemoArguments {
 
 /**
  * Runs both replays, prints the screen and writes the picture of the second one.
- * @throws RunError before anything runs when the picture cannot be written or the capture is missing;
- *   after the results are printed when a read was wrong
+ * @throws RunError before anything runs when the picture cannot be written or the capture is
+ *   missing; after the results are printed when a read was wrong
  */
 export function runDemo(options: DemoArguments): void {
   const profile = driveProfile(options.drive);

@@ -19,16 +19,18 @@ export interface AttachedTable {
 /**
  * Asks a served drive for a table.
  * @param path of the Unix socket
+ * @param pageRows rows asked for at a time
  * @throws RunError when nobody listens or answers, UsageError with the server's own sentence
  */
 export async function attachedTable(
   path: string,
   table: string,
   options: DumpOptions = {},
+  pageRows = PAGE_ROWS,
 ): Promise<AttachedTable> {
   const client = await ControlClient.connect(path);
   try {
-    return await pagesOf(client, table, options);
+    return await pagesOf(client, table, options, pageRows);
   } finally {
     client.close();
   }
@@ -39,13 +41,14 @@ async function pagesOf(
   client: ControlClient,
   table: string,
   options: DumpOptions,
+  pageRows: number,
 ): Promise<AttachedTable> {
   const isKeyed = DUMP_TABLES.find(({ name }) => name === table)?.keyed === true;
   const rows: DumpRow[] = [];
   let left = options.count ?? Number.POSITIVE_INFINITY;
   let from = options.from ?? 0;
   for (;;) {
-    const count = Math.min(left, PAGE_ROWS);
+    const count = Math.min(left, pageRows);
     const answer = await client.ask({ cmd: 'dump', table, ...options, from, count });
     const page = tableOf(answer, client.path);
     for (const row of page.rows) rows.push(row);

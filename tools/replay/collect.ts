@@ -67,8 +67,8 @@ export class RunCollector implements OperationListener {
   }
 
   /**
-   * The report. NAND work and write amplification count up to now: call it when the drive has written
-   * out what it had buffered, or a short run would seem to write nothing.
+   * The report. NAND work and write amplification count up to now: call it when the drive has
+   * written out what it had buffered, or a short run would seem to write nothing.
    */
   finish(wallSeconds: number): RunReport {
     const { report } = this;

@@ -3,9 +3,9 @@ import { type Command, Option } from 'commander';
 import { factor, wholeNumber } from '../cli/arguments.ts';
 
 const EXAMPLES = `
-The file's format is found from its content: fio iologs, blkparse and blktrace output, MSR Cambridge,
-SPC, DiskSim and MQSim traces. Every read is compared with what the trace wrote before; sectors that
-it never wrote must read as zeros.
+The file's format is found from its content: fio iologs, blkparse and blktrace output, MSR
+Cambridge, SPC, DiskSim and MQSim traces. Every read is compared with what the trace wrote before;
+sectors that it never wrote must read as zeros.
 
 Examples:
   $ bf3 replay test/fixtures/guest_ahci.blktrace

@@ -48,7 +48,7 @@ export function readCounters(drive: Drive): DriveCounters {
   };
 }
 
-/** Busy fractions between two instants. Dies count an operation at its end, so a few may round up. */
+/** Busy fractions between two instants; a die counts an operation when it ends, hence the limit. */
 export function utilisationBetween(from: DriveCounters, to: DriveCounters): Utilisation {
   const elapsedNs = to.atNs - from.atNs;
   const fraction = (ns: number): number =>

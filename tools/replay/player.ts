@@ -146,7 +146,7 @@ export class TracePlayer implements CommandSource {
     this.#ended(adapter, slot);
   }
 
-  /** A command that is not queued has the drive to itself; a conflict would blur what reads mean. */
+  /** A command that is not queued goes out alone; an overlap would give a read two answers. */
   #mustWait(adapter: HostAdapter, row: number): boolean {
     const kind = this.trace.kind[row] as TraceKind;
     const operations = this.#operations;
@@ -258,7 +258,8 @@ export class TracePlayer implements CommandSource {
     const row = this.#operations.row[operation]!;
     const kind = TraceKind[trace.kind[row]!]!.toLowerCase();
     if (kind === 'flush') return `${trace.where(row)}: a flush`;
-    return `${trace.where(row)}: a ${kind} of ${trace.sectors[row]} sectors at LBA ${trace.lba[row]}`;
+    const { lba, sectors } = trace;
+    return `${trace.where(row)}: a ${kind} of ${sectors[row]} sectors at LBA ${lba[row]}`;
   }
 
   save(): Saved {

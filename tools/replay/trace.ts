@@ -182,8 +182,8 @@ export class Trace {
       if (lba + sectors <= capacitySectors) continue;
       const name = TraceKind[this.kind[row]!]!.toLowerCase();
       throw new RunError(
-        `${this.where(row)}: a ${name} of ${sectors} sectors at LBA ${lba} ends beyond the drive; ` +
-          `the trace needs ${this.summary().neededSectors} sectors, the drive has ` +
+        `${this.where(row)}: a ${name} of ${sectors} sectors at LBA ${lba} ends beyond the ` +
+          `drive; the trace needs ${this.summary().neededSectors} sectors, the drive has ` +
           `${capacitySectors}; --wrap folds the addresses into the drive`,
       );
     }

@@ -1,8 +1,8 @@
 /**
  * The reference disk: what a correct drive must give back, sector by sector.
  *
- * It holds a tag for each sector that was written, and a bit where a trim leaves the drive the choice
- * between zeros and what was there (ATA8-ACS, DATA SET MANAGEMENT without DRAT). Only what was
+ * It holds a tag for each sector that was written, and a bit where a trim leaves the drive the
+ * choice between zeros and what was there (ACS-2, DATA SET MANAGEMENT without DRAT). Only what was
  * touched takes memory: a 4 KiB page of one write is one integer, a page of several is eight.
  */
 
@@ -34,7 +34,7 @@ export class ReferenceDisk {
   /** Trimmed sectors with data under them that were read since: as zeros, and as that data. */
   zeroCount = 0;
   oldCount = 0;
-  /** First wrong sector of the last comparison that found one: what it held, what it should hold. */
+  /** First wrong sector of the last comparison that found one: what it held, what it should. */
   wrongLba = -1;
   wrongTag = 0;
   expectedTag = 0;
@@ -76,7 +76,7 @@ export class ReferenceDisk {
     });
   }
 
-  /** A write of these sectors failed: whatever they read as is right until they are written again. */
+  /** A write of these sectors failed: whatever they hold is right until they are written again. */
   forget(lba: number, sectors: number): void {
     this.#eachPage(lba, sectors, true, (chunk, index, mask) => {
       this.#fill(chunk, index, mask, UNKNOWN);

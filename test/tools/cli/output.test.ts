@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { writeFileAtomic } from '../../../tools/cli/output.ts';
+import { checkWritable, writeFileAtomic } from '../../../tools/cli/output.ts';
 import { RunError } from '../../../tools/errors.ts';
 
 describe('writeFileAtomic', () => {
@@ -59,6 +59,17 @@ describe('writeFileAtomic', () => {
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });
 
+  test('asking beforehand leaves the folder and the file as they are', () => {
+    const path = join(folder, 'report.svg');
+    checkWritable(path);
+    expect(readdirSync(folder)).toEqual([]);
+    writeFileAtomic(path, 'first');
+    checkWritable(path);
+    checkWritable('/dev/null');
+    expect(readdirSync(folder)).toEqual(['report.svg']);
+    expect(readFileSync(path, 'utf8')).toBe('first');
+  });
+
   test.each([
     ['a folder that does not exist', 'no/such/file', /the folder .*no\/such does not exist$/],
     ['a folder', 'inner', /it is a folder; give a file name inside it$/],
@@ -71,6 +82,8 @@ describe('writeFileAtomic', () => {
     const write = (): void => writeFileAtomic(join(folder, name), 'x');
     expect(write).toThrow(RunError);
     expect(write).toThrow(message);
+    expect(() => checkWritable(join(folder, name))).toThrow(RunError);
+    expect(() => checkWritable(join(folder, name))).toThrow(message);
     expect(readdirSync(folder)).toEqual(before);
     expect(existsSync(join(folder, 'no'))).toBe(false);
   });

@@ -30,7 +30,13 @@ describe('demo', () => {
     expect(lines.length).toBeLessThanOrEqual(55);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
     expect(lines[0]).toBe('OCZ Vector 256 GB: 8 channels x 4 dies');
-    for (const shown of ['mount', 'at', 'flat out', 'SATA link', 'write amplification']) {
+    for (const shown of [
+      'mount',
+      'recorded pace: 11.5 s',
+      'flat out: ',
+      'SATA link',
+      'write amplification',
+    ]) {
       expect(out).toContain(shown);
     }
     expect(out).toContain('✓ 898 reads verified sector by sector, all as last written\n');

@@ -112,8 +112,8 @@ describe('addresses beyond the drive', () => {
     const { code, out, error } = runBf3(['replay', path]);
     expect([code, out]).toEqual([1, '']);
     expect(error).toBe(
-      `bf3: ${path}:2: a read of 16 sectors at LBA 585937500 ends beyond the drive; the trace needs ` +
-        '585937516 sectors, the drive has 500118192; --wrap folds the addresses into the drive\n',
+      `bf3: ${path}:2: a read of 16 sectors at LBA 585937500 ends beyond the drive; the trace ` +
+        'needs 585937516 sectors, the drive has 500118192; --wrap folds the addresses into the drive\n',
     );
   });
 
