@@ -2,8 +2,8 @@
  * Boot: from power good to a drive that answers, as a state machine.
  *
  * Each stage is an ARM task whose cycles are the stage's time; the mount runs as long as its flash
- * reads take. A mount that fails still brings the link up: the drive keeps its identity and answers,
- * but refuses its media.
+ * reads take. A mount that fails still brings the link up: the drive keeps its identity and
+ * answers, but refuses its media.
  */
 
 import { ControlMachine, type MachineTable } from '../hal/sim/state-machine.ts';

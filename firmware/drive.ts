@@ -2,22 +2,22 @@
  * The drive: the composition root, where firmware, flash and front end meet.
  *
  * It builds one machine from a profile: timeline, controller parts, flash array, device port, host
- * adapter, firmware. All are saved in construction order. Nothing else in the project knows more than
- * one of nand, sata and firmware.
+ * adapter, firmware. All are saved in construction order. Nothing else in the project knows more
+ * than one of nand, sata and firmware.
  */
 
 import { Aragon } from '../hal/aragon.ts';
 import type { Content } from '../hal/content/content.ts';
 import { TaggedContent } from '../hal/content/tagged-content.ts';
 import { Core } from '../hal/core.ts';
-import { Dram, ImpossibleProfile } from '../hal/dram.ts';
+import { Dram } from '../hal/dram.ts';
 import { DramTable } from '../hal/dram-table.ts';
 import { FlashOps, LAST_OF_COMMAND, LPN_MASK, METADATA } from '../hal/flash-ops.ts';
 import { Geometry } from '../hal/geometry.ts';
 import { InterruptController } from '../hal/interrupts.ts';
 import { PagePairing } from '../hal/pairing.ts';
 import { PowerRails } from '../hal/power.ts';
-import type { DriveProfile } from '../hal/profile.ts';
+import { type DriveProfile, ImpossibleProfile } from '../hal/profile.ts';
 import type { RegisterView } from '../hal/registers.ts';
 import { BigTable } from '../hal/sim/big-table.ts';
 import { invariant } from '../hal/sim/invariant.ts';

@@ -1,8 +1,8 @@
 /**
  * The firmware: its parts, wired to each other.
  *
- * Built once on a board; `powerGood` boots it, `reset` puts everything into the state after a loss of
- * power. Definitions of tasks and interrupt routes are made at construction and survive both.
+ * Built once on a board; `powerGood` boots it, `reset` puts everything into the state after a loss
+ * of power. Definitions of tasks and interrupt routes are made at construction and survive both.
  */
 
 import type { Machine } from '../hal/sim/snapshot.ts';

@@ -1,8 +1,8 @@
 /**
  * The flusher: waits until the log is programmed up to a position.
  *
- * A flush, a FUA write or a standby seals the log at its tail and waits. When the host is idle for a
- * while a partly filled unit is written out as well.
+ * A flush, a FUA write or a standby seals the log at its tail and waits. When the host is idle for
+ * a while a partly filled unit is written out as well.
  */
 
 import { HostStatus } from '../hal/ports.ts';

@@ -2,9 +2,8 @@
  * Profile check: the relations between a profile's numbers, each with its sentence.
  */
 
-import { ImpossibleProfile } from '../hal/dram.ts';
 import { Geometry } from '../hal/geometry.ts';
-import type { DriveProfile } from '../hal/profile.ts';
+import { type DriveProfile, ImpossibleProfile } from '../hal/profile.ts';
 
 /** Superblocks beside user data and the erased ones: root, two frontiers, two checkpoints. */
 const OTHER_SUPERBLOCKS = 3;

@@ -3,7 +3,8 @@
  *
  * ARM starts a read; Aragon looks a window of pages up, takes what is unmapped or in the write
  * buffer at once, and reads the rest from flash, one operation for neighbouring slots of one
- * multi-plane page. When the whole window is in DRAM it goes to the host and the next window starts.
+ * multi-plane page. When the whole window is in DRAM it goes to the host and the next window
+ * starts.
  */
 
 import { type FlashOps, FlashStatus, LPN_MASK, SLOTS_PER_OP } from '../hal/flash-ops.ts';

@@ -1,8 +1,8 @@
 /**
  * The retirer: Aragon's program for ended flash operations.
  *
- * One run takes every operation that has ended since the last, hands each to its owner and gives the
- * descriptor back.
+ * One run takes every operation that has ended since the last, hands each to its owner and gives
+ * the descriptor back.
  */
 
 import { Irq } from '../hal/ports.ts';

@@ -1,9 +1,9 @@
 /**
  * The trimmer: unmaps the pages of DATA SET MANAGEMENT ranges.
  *
- * Whole 4 KiB pages only; sectors at the ranges' edges keep their data, as the drive promises neither
- * deterministic nor zero reads after TRIM. The map is walked in chunks, one Aragon program each, so
- * that a trim of the whole drive is many small steps.
+ * Whole 4 KiB pages only; sectors at the ranges' edges keep their data, as the drive promises
+ * neither deterministic nor zero reads after TRIM. The map is walked in chunks, one Aragon program
+ * each, so that a trim of the whole drive is many small steps.
  */
 
 import { HostStatus } from '../hal/ports.ts';

@@ -1,11 +1,11 @@
 /**
  * The writer: host writes into the write buffer.
  *
- * ARM starts a write. Pages written only in part need what they held: those in flash are read before
- * data is asked for, several commands at a time. Then places in the buffer are promised and the host
- * is asked for a burst; when it has arrived, Aragon puts its pages into the log and points the map
- * there. The command is acknowledged when its last page is in the log, or, with FUA or the write
- * cache off, when the log is programmed up to there.
+ * ARM starts a write. Pages written only in part need what they held: those in flash are read
+ * before data is asked for, several commands at a time. Then places in the buffer are promised and
+ * the host is asked for a burst; when it has arrived, Aragon puts its pages into the log and points
+ * the map there. The command is acknowledged when its last page is in the log, or, with FUA or the
+ * write cache off, when the log is programmed up to there.
  */
 
 import { FlashStatus, SLOTS_PER_OP } from '../hal/flash-ops.ts';

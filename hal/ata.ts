@@ -171,7 +171,9 @@ export function taskFile(registers: Partial<TaskFile> = {}): TaskFile {
   };
 }
 
-/** How a command moves its data (ACS-2, section 6; the FIS sequences are those of Serial ATA 3.1). */
+/**
+ * How a command moves its data (ACS-2, section 6; the FIS sequences are those of Serial ATA 3.1).
+ */
 export enum AtaProtocol {
   NonData,
   PioIn,
@@ -183,8 +185,8 @@ export enum AtaProtocol {
 }
 
 /**
- * Bits of the sector address in the task file. None: the registers address no sector (READ LOG names
- * a log there, DATA SET MANAGEMENT lists its sectors in the data).
+ * Bits of the sector address in the task file. None: the registers address no sector (READ LOG
+ * names a log there, DATA SET MANAGEMENT lists its sectors in the data).
  */
 export enum LbaWidth {
   None = 0,
@@ -280,7 +282,9 @@ export function commandOf(opcode: number): AtaCommand | undefined {
   return ATA_COMMANDS[COMMAND_OF_OPCODE[opcode] ?? -1];
 }
 
-/** First sector of a command with an LBA. 28-bit commands keep bits 27:24 in the device register. */
+/**
+ * First sector of a command with an LBA. 28-bit commands keep bits 27:24 in the device register.
+ */
 export function firstSector(command: AtaCommand, registers: TaskFile): number {
   if (command.lbaWidth === LbaWidth.Bits48) return registers.lba;
   return (registers.device & 0x0f) * 0x100_0000 + (registers.lba % 0x100_0000);

@@ -1,9 +1,10 @@
 /**
  * A big table in DRAM that flash may hold pages of by reference.
  *
- * A metadata page written from this table is not copied: flash holds the reference (content id), and
- * the page's bytes are made only when the cells change or someone asks. Every 1024 cells are one
- * 4 KiB page. So a map of hundreds of megabytes can be on flash and in DRAM and cost memory once.
+ * A metadata page written from this table is not copied: flash holds the reference (content id),
+ * and the page's bytes are made only when the cells change or someone asks. Every 1024 cells are
+ * one 4 KiB page. So a map of hundreds of megabytes can be on flash and in DRAM and cost memory
+ * once.
  */
 
 import { BigTable } from './sim/big-table.ts';

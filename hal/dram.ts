@@ -8,6 +8,7 @@
  * (AnandTech 6363, Tech Report 23937); the width of 16 bits a device is assumed.
  */
 
+import { ImpossibleProfile } from './profile.ts';
 import type { RegisterView } from './registers.ts';
 import type { Saveable, Saved } from './sim/snapshot.ts';
 import type { Timeline } from './sim/timeline.ts';
@@ -25,11 +26,6 @@ export interface DramRegion {
   readonly name: string;
   readonly address: number;
   readonly bytes: number;
-}
-
-/** A profile whose tables do not fit its DRAM, or another relation that cannot hold. */
-export class ImpossibleProfile extends Error {
-  override readonly name = 'ImpossibleProfile';
 }
 
 const DRAM_BASE = 0x4000_0000;

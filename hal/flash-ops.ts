@@ -2,8 +2,8 @@
  * Flash operation descriptors: the pool in SRAM through which Aragon and the channels talk.
  *
  * A descriptor names one array operation on one multi-plane page (or block pair) and carries up to
- * eight slots. Firmware fills it and submits its index; the array fills in status and what was read.
- * Every field is a column, so that nothing is allocated per operation.
+ * eight slots. Firmware fills it and submits its index; the array fills in status and what was
+ * read. Every field is a column, so that nothing is allocated per operation.
  */
 
 import { invariant } from './sim/invariant.ts';

@@ -1,11 +1,11 @@
 /**
  * Geometry: how the flash array is cut up, and the one numbering of its 4 KiB slots.
  *
- * A superblock is one block per plane per die; its stripes are one multi-plane page (a unit) per die.
- * A slot number is superblock, page, die, plane and slot in page, most significant first: slots
- * count up in the order in which a superblock is written, so that what is written together lies
- * together. Every count is a power of two, so parts of an address are bit fields. Block numbers are
- * those of ONFI: the lowest block bit is the plane.
+ * A superblock is one block per plane per die; its stripes are one multi-plane page (a unit) per
+ * die. A slot number is superblock, page, die, plane and slot in page, most significant first:
+ * slots count up in the order in which a superblock is written, so that what is written together
+ * lies together. Every count is a power of two, so parts of an address are bit fields. Block
+ * numbers are those of ONFI: the lowest block bit is the plane.
  */
 
 import { invariant } from './sim/invariant.ts';

@@ -1,11 +1,11 @@
 /**
  * Page pairing of MLC flash: which pages share cells.
  *
- * The 25 nm class (Micron calls the page order 'lsb = msb - 6'): the first four pages are LSB pages,
- * then pairs of LSB and MSB pages alternate, and the last six close the block. MSB = LSB + 4 for the
- * first and last two LSB pages, else LSB + 6. Sources: page tables of the Telechips and Rockchip
- * NAND drivers for the Micron L74A; the rule is applied to any block of 4n >= 16 pages so that a
- * small geometry keeps the same shape.
+ * The 25 nm class (Micron calls the page order 'lsb = msb - 6'): the first four pages are LSB
+ * pages, then pairs of LSB and MSB pages alternate, and the last six close the block. MSB = LSB + 4
+ * for the first and last two LSB pages, else LSB + 6. Sources: page tables of the Telechips and
+ * Rockchip NAND drivers for the Micron L74A; the rule is applied to any block of 4n >= 16 pages so
+ * that a small geometry keeps the same shape.
  */
 
 import { invariant } from './sim/invariant.ts';

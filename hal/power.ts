@@ -1,8 +1,8 @@
 /**
  * Power rails: the 5 V of the SATA connector and what the board makes of it.
  *
- * The Vector has no hold-up capacitors, so all rails fall with the input. A cut is an instant, named
- * by the event ordinal it follows.
+ * The Vector has no hold-up capacitors, so all rails fall with the input. A cut is an instant,
+ * named by the event ordinal it follows.
  */
 
 import type { RegisterView } from './registers.ts';

@@ -75,3 +75,8 @@ export interface DriveProfile {
   /** Inputs without a public source, each with its reason. */
   readonly assumptions: readonly string[];
 }
+
+/** A profile whose tables do not fit its DRAM, or another relation that cannot hold. */
+export class ImpossibleProfile extends Error {
+  override readonly name = 'ImpossibleProfile';
+}

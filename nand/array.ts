@@ -1,9 +1,9 @@
 /**
  * The flash array: all dies behind their channel buses, driven by flash descriptors.
  *
- * Each die works on one operation at a time; further descriptors wait in its two queues, urgent ones
- * first. A read is two events (tR over, data out), a program two (data in, tPROG over), an erase one.
- * Multi-plane: an operation covers the same page, or block, of every plane of its die.
+ * Each die works on one operation at a time; further descriptors wait in its two queues, urgent
+ * ones first. A read is two events (tR over, data out), a program two (data in, tPROG over), an
+ * erase one. Multi-plane: an operation covers the same page, or block, of every plane of its die.
  */
 
 import type { Content } from '../hal/content/content.ts';

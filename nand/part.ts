@@ -2,10 +2,10 @@
  * Part data: what the data sheet says of one flash die.
  *
  * The Vector's die is the IMFT 25 nm 64 Gbit MLC, Micron L74A (Intel-sourced wafers in the drive).
- * Sources: Micron L74A feature page Rev G (page, block, tPROG 1300 us typical, tBERS 3.8 ms typical,
- * tR 75 us max); the ONFI 2.2 tables for the bus. The split of tPROG and tR into LSB and MSB pages
- * is assumed: 560/2040 us keeps the mean at 1300 us with the ratio of 3-5 published for 2x nm MLC,
- * 45/65 us lies under the maximum as other tools assume.
+ * Sources: Micron L74A feature page Rev G (page, block, tPROG 1300 us typical, tBERS 3.8 ms
+ * typical, tR 75 us max); the ONFI 2.2 tables for the bus. The split of tPROG and tR into LSB and
+ * MSB pages is assumed: 560/2040 us keeps the mean at 1300 us with the ratio of 3-5 published for
+ * 2x nm MLC, 45/65 us lies under the maximum as other tools assume.
  */
 
 import { invariant } from '../hal/sim/invariant.ts';
@@ -64,7 +64,10 @@ export function nandPart(id: string): NandPart {
   return part;
 }
 
-/** MT/s of the synchronous (NV-DDR) timing modes 0-5 on an 8-bit bus. Source: ONFI 2.2, table of tCK. */
+/**
+ * MT/s of the synchronous (NV-DDR) timing modes 0-5 on an 8-bit bus. Source: ONFI 2.2, table of
+ * tCK.
+ */
 export const SYNC_MEGATRANSFERS = [40, 66.7, 100, 133, 166.7, 200] as const;
 /** MT/s of the asynchronous timing modes 0-5: 1000 / tRC. Source: ONFI 2.2. */
 export const ASYNC_MEGATRANSFERS = [10, 20, 28.6, 33.3, 40, 50] as const;

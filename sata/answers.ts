@@ -20,7 +20,7 @@ import { Bytes } from '../hal/sim/bytes.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import { SECTOR_BYTES } from '../hal/sim/units.ts';
 import { type DriveSettings, identifyDevice, POWER_ON_SETTINGS } from './identify.ts';
-import { logPage, type NcqError } from './log-pages.ts';
+import { logPage, logRequest, type NcqError } from './log-pages.ts';
 import {
   hasSmartSignature,
   SMART_GOOD_LBA,
@@ -39,6 +39,8 @@ export enum PowerMode {
 
 /** CHECK POWER MODE results by power mode (ACS-2, 7.3). */
 const POWER_CODE = [0xff, 0x80, 0x00, 0x00] as const;
+/** Feature of IDLE IMMEDIATE that asks for an unload, which IDENTIFY does not announce. */
+const IDLE_UNLOAD = 0x44;
 const LBA28_MAX = 0x0fff_ffff;
 
 /** Registers of a result and the data that goes with it. */
@@ -54,7 +56,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export class Answers implements Saveable {
   readonly kind = 'sata.answers';
-  readonly version = 1;
+  readonly version = 2;
   readonly identity: DriveIdentity;
   readonly settings: Mutable<DriveSettings> = { ...POWER_ON_SETTINGS };
   powerMode = PowerMode.Active;
@@ -62,6 +64,8 @@ export class Answers implements Saveable {
   failure: NcqError | null = null;
   /** Sector of READ BUFFER and WRITE BUFFER. */
   readonly scratch = new Bytes(SECTOR_BYTES);
+  /** SET FEATURES CCh is in force. */
+  #revertsAtSoftReset = false;
   readonly #counters: () => SmartCounters;
 
   constructor(identity: DriveIdentity, counters: () => SmartCounters) {
@@ -88,8 +92,11 @@ export class Answers implements Saveable {
         return good(this.identity.sectors - 1);
       case AtaOpcode.CheckPowerMode:
         return { ...good(0), count: POWER_CODE[this.powerMode]! };
-      case AtaOpcode.Idle:
       case AtaOpcode.IdleImmediate:
+        if ((registers.feature & 0xff) === IDLE_UNLOAD) return aborted();
+        this.powerMode = PowerMode.Idle;
+        return good(0);
+      case AtaOpcode.Idle:
         this.powerMode = PowerMode.Idle;
         return good(0);
       case AtaOpcode.ReadBuffer:
@@ -105,9 +112,25 @@ export class Answers implements Saveable {
     }
   }
 
+  /**
+   * COMRESET: software settings preservation is not announced, so all settings but SMART, which
+   * keeps its state over every reset, go back to their power-on values.
+   */
+  hardwareReset(): void {
+    const { isSmartOn } = this.settings;
+    Object.assign(this.settings, POWER_ON_SETTINGS, { isSmartOn });
+    this.#revertsAtSoftReset = false;
+  }
+
+  /** SRST keeps the settings unless SET FEATURES CCh has asked to revert them. */
+  softReset(): void {
+    if (this.#revertsAtSoftReset) this.hardwareReset();
+  }
+
   /** Power-on: all settings to their defaults. */
   reset(): void {
     Object.assign(this.settings, POWER_ON_SETTINGS);
+    this.#revertsAtSoftReset = false;
     this.powerMode = PowerMode.Active;
     this.failure = null;
     this.scratch.fill(0);
@@ -139,10 +162,8 @@ export class Answers implements Saveable {
   }
 
   #readLog(registers: TaskFile): Answer {
-    const address = registers.lba % 0x100;
-    const pageLow = Math.floor(registers.lba / 0x100) % 0x100;
-    const pageHigh = Math.floor(registers.lba / 0x1_0000_0000) % 0x100;
-    return this.#log(address, pageHigh * 0x100 + pageLow, registers.count);
+    const { address, page, pages } = logRequest(registers);
+    return this.#log(address, page, pages);
   }
 
   #log(address: number, page: number, pages: number): Answer {
@@ -171,6 +192,8 @@ export class Answers implements Saveable {
         return good(0);
       case SetFeature.KeepSettingsAtSoftReset:
       case SetFeature.RevertSettingsAtSoftReset:
+        this.#revertsAtSoftReset =
+          (registers.feature & 0xff) === SetFeature.RevertSettingsAtSoftReset;
         return good(0);
       default:
         return aborted();
@@ -198,6 +221,7 @@ export class Answers implements Saveable {
       powerMode: this.powerMode,
       failure: this.failure === null ? null : { ...this.failure },
       scratch: Uint8Array.from(this.scratch),
+      revertsAtSoftReset: this.#revertsAtSoftReset,
     };
   }
 
@@ -206,6 +230,7 @@ export class Answers implements Saveable {
     this.powerMode = saved.powerMode as PowerMode;
     this.failure = saved.failure as NcqError | null;
     this.scratch.set(saved.scratch as Uint8Array);
+    this.#revertsAtSoftReset = saved.revertsAtSoftReset as boolean;
   }
 }
 

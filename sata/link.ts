@@ -1,8 +1,8 @@
 /**
  * The SATA link at 6 Gb/s: what each frame costs on the wire.
  *
- * The link carries one frame at a time in either direction. A frame costs its dwords, three more for
- * SOF, CRC and EOF, and one handshake (X_RDY/R_RDY .. WTRM/R_OK/SYNC) whose length is assumed: 110
+ * The link carries one frame at a time in either direction. A frame costs its dwords, three more
+ * for SOF, CRC and EOF, and one handshake (X_RDY/R_RDY .. WTRM/R_OK/SYNC) whose length is assumed: 110
  * dwords, within the 60-150 that follow from published ceilings. Two ALIGN in every 256 dwords. One
  * dword lasts 40 bit times in 8b/10b: 6.667 ns. Source: Serial ATA 3.1, link and phy layers.
  *
@@ -75,6 +75,11 @@ export class Link implements Saveable {
     this.freeAtNs = startNs + ns;
     this.busyNs += ns;
     return this.freeAtNs;
+  }
+
+  /** A reset has emptied the link: what was reserved and not sent is forgotten. */
+  clear(): void {
+    this.freeAtNs = 0;
   }
 
   reset(): void {

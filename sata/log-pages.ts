@@ -1,4 +1,11 @@
-import { SECTOR_BYTES } from '../hal/ata.ts';
+/**
+ * Log pages: the general purpose logs of the drive, and their checksum.
+ *
+ * The drive has the directory (00h) and the NCQ command error log (10h). Sources: ACS-2, annex A;
+ * Serial ATA 3.1, 13.7.
+ */
+
+import { AtaOpcode, SECTOR_BYTES, type TaskFile } from '../hal/ata.ts';
 import { Bytes } from '../hal/sim/bytes.ts';
 import { bits, record, reserved, u8, u16, u24 } from '../hal/sim/record.ts';
 
@@ -31,6 +38,22 @@ export interface NcqError {
   readonly lba: number;
   readonly device: number;
   readonly count: number;
+}
+
+/** What READ LOG (DMA) EXT asks for: LBA 7:0 log, LBA 39:32 and 15:8 page, count pages. */
+export function logRequest(registers: TaskFile): { address: number; page: number; pages: number } {
+  const { lba } = registers;
+  const pageLow = Math.floor(lba / 0x100) % 0x100;
+  const pageHigh = Math.floor(lba / 0x1_0000_0000) % 0x100;
+  return { address: lba % 0x100, page: pageHigh * 0x100 + pageLow, pages: registers.count };
+}
+
+/** True for READ LOG EXT or READ LOG DMA EXT of page 0 of the log at `address`. */
+export function readsLogPage(registers: TaskFile, address: LogAddress): boolean {
+  const opcode: AtaOpcode = registers.command;
+  if (opcode !== AtaOpcode.ReadLogExt && opcode !== AtaOpcode.ReadLogDmaExt) return false;
+  const request = logRequest(registers);
+  return request.address === address && request.page === 0 && request.pages === 1;
 }
 
 /** Log 10h, page 0 (Serial ATA 3.1, 13.7.2); sense bytes and the vendor part stay zero. */
@@ -72,7 +95,7 @@ function byteSum(sector: Uint8Array): number {
   return sum;
 }
 
-/** Log 00h: word 0 is the version, word n the pages of log n. The same for SMART and READ LOG EXT. */
+/** Log 00h: word 0 is the version, word n the pages of log n. SMART READ LOG shows the same. */
 export function logDirectory(): Bytes {
   const page = new Bytes(SECTOR_BYTES);
   page.writeUIntLE(1, 0, 2);

@@ -2,8 +2,8 @@
  * The checkpoint: writes block table and map to flash when the drive stands by.
  *
  * Collection pauses and everything in flight ends first. The checkpoint takes erased superblocks of
- * its own (LSB pages only), as many as its pages need; then a root record makes it the truth, and the
- * superblocks of the checkpoint before it are erased. Map pages are lent from DRAM, not copied.
+ * its own (LSB pages only), as many as its pages need; then a root record makes it the truth, and
+ * the superblocks of the checkpoint before it are erased. Map pages are lent from DRAM, not copied.
  */
 
 import { Bytes } from '../../hal/sim/bytes.ts';

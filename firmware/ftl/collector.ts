@@ -3,8 +3,8 @@
  *
  * Greedy choice (Aragon's minimum search over the block table). The victim is walked unit by unit;
  * units with valid slots are read, their slots wait in the copy buffer and go to the collection
- * frontier in full units. A slot that the host overwrites meanwhile is dropped. Each slot moved earns
- * the host stream its share of what the victim will give back. Data keeps its order number.
+ * frontier in full units. A slot that the host overwrites meanwhile is dropped. Each slot moved
+ * earns the host stream its share of what the victim will give back. Data keeps its order number.
  */
 
 import { FlashOp, type FlashOps, LPN_MASK, SLOTS_PER_OP } from '../../hal/flash-ops.ts';

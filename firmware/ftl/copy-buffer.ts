@@ -1,5 +1,6 @@
 /**
- * The copy buffer: slots on their way from a victim to the collection frontier, first in, first out.
+ * The copy buffer: slots on their way from a victim to the collection frontier, first in, first
+ * out.
  */
 
 import type { FlashOps } from '../../hal/flash-ops.ts';

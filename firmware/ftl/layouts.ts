@@ -2,13 +2,13 @@
  * Layouts of metadata on flash (assumed: the real ones were never published).
  *
  * Root record: one 4 KiB page, appended to the root block pair of die 0 or 1, LSB pages only.
- * Checkpoint: a header page, the block table (128 rows a page), and every page of the map that has a
- * mapped cell (1024 cells a page). The spare's page word says which page it is, so that pages may be
- * read in any order: 0 the header, then the table, then the map.
+ * Checkpoint: a header page, the block table (128 rows a page), and every page of the map that has
+ * a mapped cell (1024 cells a page). The spare's page word says which page it is, so that pages may
+ * be read in any order: 0 the header, then the table, then the map.
  */
 
-import { crc32Of } from '../../hal/crc.ts';
 import { Bytes } from '../../hal/sim/bytes.ts';
+import { crc32Of } from '../../hal/sim/crc.ts';
 import { type Decoded, record, reserved, u8, u16, u32, u48 } from '../../hal/sim/record.ts';
 import { SLOT_BYTES } from '../../hal/sim/units.ts';
 

@@ -1,5 +1,6 @@
 /**
- * Metadata reads and writes: units of metadata pages to and from flash, for root, checkpoint, mount.
+ * Metadata reads and writes: units of metadata pages to and from flash, for root, checkpoint,
+ * mount.
  */
 
 import { FlashOp, METADATA, SLOTS_PER_OP } from '../../hal/flash-ops.ts';

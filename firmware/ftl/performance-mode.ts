@@ -1,10 +1,11 @@
 /**
  * Performance mode: whether a fresh superblock takes LSB pages only.
  *
- * While erased superblocks are plentiful the host frontier opens LSB-only superblocks. When they run
- * out the drive reorganises: collection folds pairs of LSB-only superblocks into full ones (they
- * have the fewest valid slots, so greedy choice finds them first) and the host writes full ones. When
- * no LSB-only superblock is left it is in storage mode, until enough superblocks are erased again.
+ * While erased superblocks are plentiful the host frontier opens LSB-only superblocks. When they
+ * run out the drive reorganises: collection folds pairs of LSB-only superblocks into full ones
+ * (they have the fewest valid slots, so greedy choice finds them first) and the host writes full
+ * ones. When no LSB-only superblock is left it is in storage mode, until enough superblocks are
+ * erased again.
  */
 
 import { ControlMachine, type MachineTable } from '../../hal/sim/state-machine.ts';

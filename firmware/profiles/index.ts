@@ -1,5 +1,5 @@
 /**
- * The profiles by name.
+ * The profiles by name, as the command line and the library offer them.
  */
 
 import type { DriveProfile } from '../../hal/profile.ts';

@@ -1,8 +1,8 @@
 /**
  * OCZ Vector 128, 256 and 512 GB (2012): Barefoot 3 M00 at 400 MHz, IMFT 25 nm MLC.
  *
- * Sources: AnandTech 6363, Tech Report 23937, Tom's Hardware 3358 (dies, page, block, clocks, DRAM);
- * IDEMA LBA1-03 (capacity); public SMART logs of the drives (attribute 171).
+ * Sources: AnandTech 6363, Tech Report 23937, Tom's Hardware 3358 (dies, page, block, clocks,
+ * DRAM); IDEMA LBA1-03 (capacity); public SMART logs of the drives (attribute 171).
  */
 
 import { idemaSectors } from '../../hal/identity.ts';

@@ -1,8 +1,8 @@
 /**
  * Metadata pages: 4 KiB of bytes that firmware wrote, or a reference to a page of a DRAM table.
  *
- * Bytes are immutable once written, so that snapshots share them. A reference becomes bytes when its
- * cells change (dram-table.ts) or when the flash array is forked.
+ * Bytes are immutable once written, so that snapshots share them. A reference becomes bytes when
+ * its cells change (dram-table.ts) or when the flash array is forked.
  */
 
 import { type Borrower, CELLS_PER_PAGE, DramTable } from '../dram-table.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { TOY } from '../../firmware/profiles/toy.ts';
 import { VECTOR_256 } from '../../firmware/profiles/vector.ts';
-import { Dram, ImpossibleProfile } from '../../hal/dram.ts';
+import { Dram } from '../../hal/dram.ts';
+import { ImpossibleProfile } from '../../hal/profile.ts';
 import { Timeline } from '../../hal/sim/timeline.ts';
 
 /** Two DDR3L-1600 devices of 16 bits: 2 x 2 bytes x 1600 MT/s = 6.4 bytes a ns. */

@@ -33,10 +33,19 @@ export const HAL_VOCABULARY: readonly string[] = [
 ];
 
 /** The only firmware files that see devices: they build the drive. */
-const COMPOSITION_ROOTS: readonly string[] = ['firmware/drive.ts', 'firmware/index.ts'];
+const COMPOSITION_ROOTS: readonly string[] = [
+  'firmware/drive.ts',
+  'firmware/host.ts',
+  'firmware/index.ts',
+];
 
 /** Packages that stand under the whole emulator; only `hal/sim` wraps them. */
-const SIMULATION_PACKAGES: readonly string[] = ['buffer-layout', 'seedrandom', 'typescript-fsm'];
+const SIMULATION_PACKAGES: readonly string[] = [
+  'buffer-layout',
+  'crc-32',
+  'seedrandom',
+  'typescript-fsm',
+];
 
 const MAX_FILE_LINES = 400;
 const MAX_FUNCTION_LINES = 60;

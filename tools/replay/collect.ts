@@ -5,7 +5,6 @@ import { SECTOR_BYTES, SLOT_BYTES } from '../../hal/sim/units.ts';
 import {
   type BootPhase,
   emptyReport,
-  OPERATION_KINDS,
   type OperationKind,
   type RunReport,
 } from '../report/report.ts';
@@ -105,10 +104,4 @@ export class RunCollector implements OperationListener {
   #validSlots(): number {
     return this.#drive.firmware.superblocks.validCount.reduce((sum, count) => sum + count, 0);
   }
-}
-
-/** Operations of every kind that a report counts. */
-export function operationsOf(report: RunReport): Record<OperationKind, number> {
-  const counts = OPERATION_KINDS.map((kind) => [kind, report.kinds[kind].operations]);
-  return Object.fromEntries(counts) as Record<OperationKind, number>;
 }

@@ -11,7 +11,6 @@ import type { NandReport, Utilisation } from '../report/report.ts';
 
 export interface DriveCounters {
   readonly atNs: number;
-  readonly ordinal: number;
   /** Ns each channel, each die, the cores and the link have been busy. */
   readonly channelNs: Float64Array;
   readonly dieNs: Float64Array;
@@ -34,7 +33,6 @@ export function readCounters(drive: Drive): DriveCounters {
   const { busyNs, freeAtNs } = array.channels;
   return {
     atNs: nowNs,
-    ordinal: timeline.ordinal,
     channelNs: busyNs.map((ns, channel) => ns - ahead(freeAtNs[channel]!)),
     dieNs: array.dieBusyNs.slice(),
     armNs: drive.arm.busyNs,

@@ -18,6 +18,8 @@ import { Pacer } from './pacing.ts';
 
 /** Wall time of one turn. */
 const SLICE_MS = 1;
+/** Longest time that answers are held for company. */
+const HOLD_MS = 0.5;
 /** Idle gaps from this length on pass in emulated time, too. */
 const GAP_MIN_MS = 5;
 /** Longest sleep with nothing outstanding. */
@@ -97,6 +99,11 @@ export class EmulatorLoop implements EmulatorClock {
   #goal: Goal | null = null;
   /** A turn comes with the next turn of the event loop. */
   #isSoon = false;
+  /** A request has come since the last turn. */
+  #hasArrived = false;
+  /** Answers are held, since when. */
+  #isHolding = false;
+  #heldSinceMs = 0;
   /** Wall clock up to which emulated time has passed; meaningful with nothing outstanding. */
   #idleSinceMs = 0;
   /** Emulated instant of the newest request. */
@@ -125,6 +132,7 @@ export class EmulatorLoop implements EmulatorClock {
 
   wake(): void {
     this.#wokenNs = this.#drive.timeline.nowNs;
+    this.#hasArrived = true;
     if (this.mode === LoopMode.Running) this.#soon();
   }
 
@@ -172,6 +180,10 @@ export class EmulatorLoop implements EmulatorClock {
     this.#isSoon = false;
     this.#clock.cancelLater();
     this.#guarded(this.#fire);
+    if (this.#mayHold()) {
+      this.#soon();
+      return;
+    }
     this.#queue.deliver();
     if (this.#whenIdle.length > 0) this.#callIdle();
     this.#schedule();
@@ -181,6 +193,21 @@ export class EmulatorLoop implements EmulatorClock {
     if (this.#goal !== null) this.#runGoal(this.#goal);
     else if (this.mode === LoopMode.Running) this.#runTurn();
   };
+
+  /**
+   * Answers are held while requests still come in with every turn: together they leave in one
+   * write, one by one the sockets cost more than the emulator.
+   */
+  #mayHold(): boolean {
+    const hasArrived = this.#hasArrived;
+    this.#hasArrived = false;
+    if (this.realtime || !this.#queue.hasFinished) return false;
+    const nowMs = this.#clock.nowMs();
+    if (!this.#isHolding) this.#heldSinceMs = nowMs;
+    this.#isHolding = hasArrived && this.mode === LoopMode.Running;
+    if (nowMs - this.#heldSinceMs >= HOLD_MS) this.#isHolding = false;
+    return this.#isHolding;
+  }
 
   #callIdle(): void {
     while (this.#queue.pendingCount === 0 && this.#whenIdle.length > 0) this.#whenIdle.shift()?.();

@@ -160,6 +160,16 @@ describe('pages of bytes', () => {
     expect(model.content.residentCount).toBe(64);
   });
 
+  it('go out in the order in which they came into memory', () => {
+    const backing = new MapBacking();
+    const content = new ByteContent(64, backing);
+    const handles = Array.from({ length: 70 }, (_, seed) => content.store(pattern(seed)));
+    const out = () => [...backing.pages.keys()].map((page) => handles.indexOf(-page - 1));
+    expect(out()).toEqual([0, 1, 2, 3, 4, 5]);
+    content.bytesOf(handles[0]!);
+    expect(out()).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  });
+
   it('stay in memory when there is no backing', () => {
     const model = new Model(new ByteContent(64, null));
     for (let seed = 0; seed < 1500; seed++) model.store(seed);
