@@ -140,6 +140,9 @@ export class CommandReceiver {
       const isDiagnostic = command.opcode === AtaOpcode.ExecuteDeviceDiagnostic;
       return isDiagnostic || readsLogPage(registers, LogAddress.NcqError);
     }
+    if (command.lbaWidth === LbaWidth.Bits28 && (registers.device & AtaDevice.Lba) === 0) {
+      return false;
+    }
     if (isMultiple(command.opcode)) return answers.settings.multipleSectors !== 0;
     return true;
   }

@@ -211,9 +211,11 @@ export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable 
     const error = ERROR_OF[status]!;
     const fault = status === HostStatus.DeviceFault ? AtaStatus.DeviceFault : 0;
     this.#failure.dropSent(slot);
-    this.slots.phase[slot] = SlotPhase.Free;
-    if (slot === UNQUEUED_SLOT) this.#ends.refuse(STATUS_FAILED | fault, error, lba);
-    else this.#failure.failTag(slot, error, lba);
+    if (slot === UNQUEUED_SLOT) this.#ends.end(slot, 0, STATUS_FAILED | fault, error, lba, 0);
+    else {
+      this.slots.phase[slot] = SlotPhase.Free;
+      this.#failure.failTag(slot, error, lba);
+    }
   }
 
   answerLocal(slot: number): void {

@@ -2,9 +2,9 @@
  * The SATA link at 6 Gb/s: what each frame costs on the wire.
  *
  * The link carries one frame at a time in either direction. A frame costs its dwords, three more
- * for SOF, CRC and EOF, and one handshake (X_RDY/R_RDY .. WTRM/R_OK/SYNC) whose length is assumed: 110
- * dwords, within the 60-150 that follow from published ceilings. Two ALIGN in every 256 dwords. One
- * dword lasts 40 bit times in 8b/10b: 6.667 ns. Source: Serial ATA 3.1, link and phy layers.
+ * for SOF, CRC and EOF, and one handshake (X_RDY/R_RDY .. WTRM/R_OK/SYNC) whose length the profile
+ * assumes, within the 60-150 dwords that published ceilings leave. Two ALIGN in every 256 dwords.
+ * One dword lasts 40 bit times in 8b/10b: 6.667 ns. Source: Serial ATA 3.1, link and phy layers.
  *
  * A reservation is made at once and in order, so the link is one number: the instant it is free.
  */

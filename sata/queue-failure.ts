@@ -73,9 +73,10 @@ export class QueueFailure {
   /** Gives up everything outstanding; what is on the link is lost. */
   giveUpAll(): void {
     const state = this.#state;
-    if (state.logDue) this.#slots.phase[UNQUEUED_SLOT] = SlotPhase.Free;
+    const wasLogDue = state.logDue;
     state.logDue = false;
     for (let slot = 0; slot < HOST_SLOTS; slot++) this.#abandon(slot);
+    if (wasLogDue) this.letGo(UNQUEUED_SLOT);
     state.sActive = 0;
     this.#front.alarms[QUEUE_ERROR_TAG]!.disarm();
     this.#front.alarms[SIGNATURE_TAG]!.disarm();

@@ -1,5 +1,6 @@
 /**
- * A FIFO of slot numbers in the port's SRAM: each slot is in it at most a few times.
+ * A FIFO of slot numbers in the port's SRAM: each slot is in it at most a few times. Its length is
+ * assumed; the real chip's is not published.
  */
 
 import { invariant } from '../hal/sim/invariant.ts';

@@ -1,8 +1,9 @@
 /**
  * The command slots of the front end: 32 queued ones and the one that is not.
  *
- * What a slot holds is set when its command arrives and read by firmware through HostPort. The phase
- * table is data (law L8); the running code is in device-port.ts.
+ * What a slot holds is set when its command arrives and read by firmware through HostPort. The
+ * phase table is data (law L8); the running code is in the parts of the device port, and the tests
+ * hold every write of a phase to the table. Source: Serial ATA 3.1, 11 (cut to what firmware sees).
  */
 
 import { HOST_SLOTS, PAGES_PER_COMMAND } from '../hal/ports.ts';
@@ -31,6 +32,7 @@ export enum SlotEvent {
   PagesArrived,
   End,
   Ended,
+  Fail,
   Abandon,
   LetGo,
 }
@@ -49,6 +51,7 @@ export const SLOT_TABLE: MachineTable = {
     { from: SlotPhase.Receiving, on: SlotEvent.PagesArrived, to: SlotPhase.Held, says: 'in DRAM' },
     { from: SlotPhase.Held, on: SlotEvent.End, to: SlotPhase.Ending, says: 'firmware is done' },
     { from: SlotPhase.Ending, on: SlotEvent.Ended, to: SlotPhase.Free, says: 'the host knows' },
+    { from: SlotPhase.Held, on: SlotEvent.Fail, to: SlotPhase.Free, says: 'the queue fails' },
     { from: SlotPhase.Held, on: SlotEvent.Abandon, to: SlotPhase.Orphan, says: 'given up' },
     { from: SlotPhase.Receiving, on: SlotEvent.Abandon, to: SlotPhase.Orphan, says: 'given up' },
     { from: SlotPhase.Ending, on: SlotEvent.Abandon, to: SlotPhase.Free, says: 'given up' },

@@ -240,8 +240,10 @@ export class ByteContent extends ContentBase implements Content {
     const room = this.#backing === null ? FRAMES_PER_SLAB : this.#framesMax - this.#frames.length;
     const count = Math.min(FRAMES_PER_SLAB, room);
     const slab = new Uint8Array(count * SLOT_BYTES);
-    for (let i = count - 1; i >= 0; i--) {
-      this.#freeFrames.push(this.#frames.length);
+    // The lowest frame is taken first, as the clock visits them.
+    const last = this.#frames.length + count - 1;
+    for (let i = 0; i < count; i++) {
+      this.#freeFrames.push(last - i);
       this.#pageIn.push(NONE);
       this.#frames.push(slab.subarray(i * SLOT_BYTES, (i + 1) * SLOT_BYTES));
     }

@@ -338,10 +338,11 @@ function readCells(
   block: BlockReader,
   values: ValueReader,
 ): Int32Array {
+  const runsStart = block.start + block.position;
   const runs = values.array(json.runs, `${info.name}.runs`);
   if (!(runs instanceof Uint32Array)) values.fail(`${info.name}.runs: expected a Uint32Array`);
   const fault = faultOfRuns(runs, info.length);
-  if (fault !== null) values.fail(`${info.name}.runs: ${fault}`);
+  if (fault !== null) throw new SnapshotFileError(runsStart, `${info.name}.runs: ${fault}`);
   const { $array, length } = values.reference(json.cells, `${info.name}.cells`);
   const expected = cellsIn(runs);
   if ($array !== 'Int32Array' || length !== expected) {

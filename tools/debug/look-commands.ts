@@ -28,8 +28,8 @@ export const WHERE: DebugCommand = {
   usage: ['where'],
   says: 'the present instant: ordinal, time, what fires next, the last transition, the run’s hash',
   help:
-    'The hash rolls over every event fired: equal runs have equal hashes at equal ordinals, also\n' +
-    'after going back and forward again.',
+    'The hash rolls over every event fired: equal runs have equal hashes at equal ordinals,\n' +
+    'also after going back and forward again.',
   run(context) {
     const { session, colours } = context;
     const { timeline, firmware, host } = session.drive;
@@ -57,7 +57,7 @@ export const TRACE: DebugCommand = {
   usage: ['trace on [MACHINE]', 'trace off'],
   says: 'print one line a transition while running forwards',
   help:
-    'Columns: simulated time since power-on, event ordinal, machine, state before -> state after,\n' +
+    'Columns: simulated time since power-on, event ordinal, machine, state before -> after,\n' +
     'what it works on. A core’s states are its tasks, wfi (waiting for an interrupt) and panic;\n' +
     'its line says which task’s body has run and which task comes next.',
   run(context, words) {

@@ -50,8 +50,8 @@ export const RUN: DebugCommand = {
   says: 'run until a machine enters a state (die3=Programming), to an event, or to a time',
   help:
     'N is an event ordinal (1234, #1234) or, with a plus sign, a number of events from here.\n' +
-    'T is simulated time since power-on (12.5ms, 300us, 2s) or, with a plus sign, from here; the\n' +
-    'run ends after the last event up to then.',
+    'T is simulated time since power-on (12.5ms, 300us, 2s) or, with a plus sign, from here;\n' +
+    'the run ends after the last event up to then.',
   run(context, words) {
     const [what, ...rest] = words;
     const { session } = context;

@@ -88,7 +88,7 @@ class ControlClient {
     return new ControlClient(path, socket);
   }
 
-  /** Sends a request; the `result` of its answer, or the answer itself when it has no such field. */
+  /** Sends a request; gives the `result` of its answer. */
   async ask(request: object): Promise<unknown> {
     const id = this.#nextId++;
     this.#socket.write(`${JSON.stringify({ id, ...request })}\n`);
@@ -105,7 +105,7 @@ class ControlClient {
       throw new RunError(`${this.path} does not speak the protocol of bf3 serve: another id came`);
     }
     if (typeof answer.error === 'string') throw new UsageError(answer.error);
-    return answer.result ?? answer;
+    return answer.result;
   }
 
   close(): void {

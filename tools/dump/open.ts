@@ -44,7 +44,7 @@ export function kindOfFile(path: string): FileKind {
 
 /**
  * The drive of a snapshot file, in the state that was saved.
- * @throws UsageError when the file is damaged or of another program, RunError when it cannot be read
+ * @throws UsageError when it is damaged or of another program, RunError when it cannot be read
  */
 export function openSnapshot(path: string): Drive {
   return withFile(path, (source) => {

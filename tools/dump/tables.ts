@@ -1,5 +1,5 @@
 /**
- * The tables a drive can be asked for, by name: for `bf3 dump`, the debugger and the control socket.
+ * The tables a drive can be asked for, by name: for `bf3 dump`, debugger and control socket.
  *
  * Rows are made one at a time, so that the map of a full-size drive streams instead of being held.
  */
