@@ -15,7 +15,9 @@ const run = promisify(execFile);
 const BF3 = fileURLToPath(new URL('../bf3.js', import.meta.url));
 const READY_LIMIT_MS = 30_000;
 
-/** Medians of reads and writes at 4 KiB QD32 and 128 KiB QD16; the smaller of the two is reported. */
+/**
+ * Medians of reads and writes at 4 KiB QD32 and 128 KiB QD16; the smaller of the two is reported.
+ */
 export async function measureNbd(repeat: number): Promise<Figures> {
   const folder = await mkdtemp(join(tmpdir(), 'bf3-bench-'));
   const socket = join(folder, 'nbd.sock');

@@ -1,8 +1,8 @@
 /**
  * A synthetic workload as a command source: one pattern, one block size, verified.
  *
- * Every page written gets a new tag that a reference disk remembers; every page read is compared with
- * it at the command's end. Nothing is allocated per command.
+ * Every page written gets a new tag that a reference disk remembers; every page read is compared
+ * with it at the command's end. Nothing is allocated per command.
  */
 
 import { AtaOpcode, AtaStatus } from '../../hal/ata.ts';
@@ -32,7 +32,9 @@ enum Standby {
 
 export class Workload implements CommandSource {
   readonly wakeAtNs = 0;
-  /** Tag last written to each page: the reference disk; a table of the machine, so it is undone too. */
+  /**
+   * Tag last written to each page: the reference disk; a table of the machine, so it is undone too.
+   */
   readonly reference: BigTable;
   /** Commands that have ended, those that failed, and pages that read wrong. */
   doneCount = 0;
