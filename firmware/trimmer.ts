@@ -64,7 +64,7 @@ export class Trimmer implements Saveable {
     if (this.#range < host.trimCount()) aragon.post(this.#program, slot);
     else {
       host.complete(slot, HostStatus.Good, 0);
-      this.#collector.pump();
+      this.#collector.sweep();
     }
   }
 

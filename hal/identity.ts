@@ -1,3 +1,7 @@
+/**
+ * Identity: what tells one drive from another, and the capacities that drives are sold with.
+ */
+
 /** What identifies one drive; a profile holds it. */
 export interface DriveIdentity {
   /** Up to 40 printable ASCII characters, e.g. "OCZ-VECTOR". */

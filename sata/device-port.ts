@@ -1,56 +1,30 @@
 /**
  * The device port: the front end as firmware sees it (HostPort), and as a host sees it.
  *
- * A command comes in by the receiver; firmware moves its data and ends it by the methods here. Data
- * moves in bursts: one reservation of the link, one event at its end, the frames inside derived when
- * somebody looks. Commands that need no media are answered from answers.ts. While BSY is set the
- * drive does not look at further commands. Sources: Serial ATA 3.1, ACS-2.
+ * It hands each call to the part that does the work: command receiver, transfers, command ends,
+ * queue failure, resets. They share one state (port-state.ts), which is what a snapshot holds.
+ * While BSY is set the drive does not look at further commands. Sources: Serial ATA 3.1, ACS-2.
  */
 
-import {
-  AtaError,
-  AtaOpcode,
-  AtaProtocol,
-  AtaStatus,
-  STATUS_FAILED,
-  STATUS_GOOD,
-} from '../hal/ata.ts';
-import {
-  HOST_SLOTS,
-  type HostPort,
-  HostStatus,
-  Irq,
-  PAGES_PER_COMMAND,
-  UNQUEUED_SLOT,
-} from '../hal/ports.ts';
+import { AtaError, AtaOpcode, AtaStatus, STATUS_FAILED } from '../hal/ata.ts';
+import { HOST_SLOTS, type HostPort, type HostStatus, UNQUEUED_SLOT } from '../hal/ports.ts';
 import { invariant } from '../hal/sim/invariant.ts';
 import { ProbeKind } from '../hal/sim/probe.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import type { AlarmOwner } from '../hal/sim/timeline.ts';
-import { SECTOR_BYTES } from '../hal/sim/units.ts';
 import { type Answers, PowerMode } from './answers.ts';
 import { CommandEnds } from './command-ends.ts';
 import { CommandReceiver } from './command-receiver.ts';
 import { type DevicePortParts, FrontEnd, QUEUE_ERROR_TAG, SIGNATURE_TAG } from './front-end.ts';
 import type { HostSide } from './host-side.ts';
 import type { Link } from './link.ts';
-import { LogAddress, readsLogPage } from './log-pages.ts';
 import type { PortState } from './port-state.ts';
-import { burstNs } from './protocol.ts';
 import { type OrphanWaiter, QueueFailure } from './queue-failure.ts';
 import { Resets } from './resets.ts';
 import { SlotPhase, type Slots } from './slots.ts';
+import { Transfers } from './transfers.ts';
 
 const NONE = -1;
-
-/** Error register of each HostStatus. */
-const ERROR_OF = [
-  AtaError.None,
-  AtaError.Abort,
-  AtaError.IdNotFound,
-  AtaError.Uncorrectable,
-  AtaError.Abort,
-] as const;
 
 export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable {
   readonly kind = 'sata.port';
@@ -73,6 +47,7 @@ export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable 
   readonly #ends: CommandEnds;
   readonly #failure: QueueFailure;
   readonly #receiver: CommandReceiver;
+  readonly #transfers: Transfers;
   readonly #resets: Resets;
 
   constructor(parts: DevicePortParts) {
@@ -93,6 +68,7 @@ export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable 
     this.#ends = new CommandEnds(front);
     this.#failure = new QueueFailure(front, this.#ends, this);
     this.#receiver = new CommandReceiver(front, this.#ends, this.#failure);
+    this.#transfers = new Transfers(front, this.#ends, this.#failure);
     this.#resets = new Resets(front, this.#failure);
   }
 
@@ -168,68 +144,19 @@ export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable 
   }
 
   sendPages(slot: number, first: number, count: number): void {
-    const { slots } = this;
-    const last = first + count === slots.pages[slot];
-    if (slots.phase[slot] !== SlotPhase.Held) {
-      this.#failure.drop(slot, first, count);
-      if (last) this.#endUnheld(slot);
-      return;
-    }
-    const ns = burstNs(this.link, slots, slot, first, count, false);
-    this.#front.noteFrames(slot, ns);
-    slots.pagesMoved[slot] = first + count;
-    if (last) this.#ends.end(slot, ns, STATUS_GOOD, 0, 0, 0);
-    else this.link.reserve(ns);
+    this.#transfers.sendPages(slot, first, count);
   }
 
   requestPages(slot: number, count: number): void {
-    const { slots } = this;
-    slots.pagesAsked[slot] = count;
-    if (slots.phase[slot] !== SlotPhase.Held) {
-      if (slots.phase[slot] === SlotPhase.Orphan) this.#failure.arriveEmpty(slot);
-      else this.#endUnheld(slot);
-      return;
-    }
-    const first = slots.pagesMoved[slot]!;
-    const activated = this.answers.settings.isAutoActivateOn;
-    const ns = burstNs(this.link, slots, slot, first, count, activated);
-    this.#front.noteFrames(slot, ns);
-    slots.phase[slot] = SlotPhase.Receiving;
-    this.#front.alarms[slot]!.armAt(this.link.reserve(ns));
+    this.#transfers.requestPages(slot, count);
   }
 
   complete(slot: number, status: HostStatus, lba: number): void {
-    if (this.slots.phase[slot] !== SlotPhase.Held) {
-      this.#endUnheld(slot);
-      return;
-    }
-    if (status === HostStatus.Good) {
-      if (slot === UNQUEUED_SLOT) this.#applyPower(this.slots.opcode[slot]!);
-      this.#ends.end(slot, 0, STATUS_GOOD, 0, 0, 0);
-      return;
-    }
-    const error = ERROR_OF[status]!;
-    const fault = status === HostStatus.DeviceFault ? AtaStatus.DeviceFault : 0;
-    this.#failure.dropSent(slot);
-    if (slot === UNQUEUED_SLOT) this.#ends.end(slot, 0, STATUS_FAILED | fault, error, lba, 0);
-    else {
-      this.slots.phase[slot] = SlotPhase.Free;
-      this.#failure.failTag(slot, error, lba);
-    }
+    this.#transfers.complete(slot, status, lba);
   }
 
   answerLocal(slot: number): void {
-    if (this.slots.phase[slot] !== SlotPhase.Held) {
-      this.#endUnheld(slot);
-      return;
-    }
-    const state = this.#state;
-    if (state.inError && readsLogPage(state.registers, LogAddress.NcqError)) {
-      state.logDue = state.orphanCount > 0;
-      if (state.logDue) return;
-      this.#failure.endError();
-    }
-    this.#answer(slot);
+    this.#transfers.answerLocal(slot);
   }
 
   trimCount(): number {
@@ -301,7 +228,7 @@ export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable 
   #slotAlarm(slot: number): void {
     switch (this.slots.phase[slot] as SlotPhase) {
       case SlotPhase.Receiving:
-        this.#pagesArrived(slot);
+        this.#transfers.pagesArrived(slot);
         return;
       case SlotPhase.Ending:
         this.#ends.ended(slot);
@@ -312,53 +239,5 @@ export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable 
       default:
         invariant(false, 'a slot has an alarm only while something of it is on the link');
     }
-  }
-
-  #pagesArrived(slot: number): void {
-    const { slots, content } = this;
-    const { contents, host } = this.#front;
-    const first = slots.pagesMoved[slot]!;
-    const count = slots.pagesAsked[slot]!;
-    const at = slot * PAGES_PER_COMMAND + first;
-    const from = host.data;
-    for (let i = at; i < at + count; i++) {
-      const page = from[i]!;
-      if (page < 0) contents.retain(page);
-      content[i] = page;
-    }
-    slots.pagesMoved[slot] = first + count;
-    slots.phase[slot] = SlotPhase.Held;
-    this.#state.arrivals.put(slot);
-    this.#front.interrupts.raise(Irq.HostData);
-  }
-
-  /** Answers a command that needs no media; data comes by PIO unless the command is a DMA one. */
-  #answer(slot: number): void {
-    const { slots, link } = this;
-    const answer = this.answers.answer(this.#state.registers);
-    let ns = 0;
-    if (answer.data !== null) {
-      this.#front.host.sectorData.set(answer.data);
-      ns = link.dataFramesNs(answer.data.length / SECTOR_BYTES);
-      if (slots.protocol[slot] !== AtaProtocol.DmaIn) {
-        slots.protocol[slot] = AtaProtocol.PioIn;
-        ns += link.pioSetupNs;
-      }
-    }
-    this.#ends.end(slot, ns, answer.status, answer.error, answer.lba, answer.count);
-  }
-
-  /** Firmware is done with a slot that the host has given up, or that a panic has freed. */
-  #endUnheld(slot: number): void {
-    if (this.#state.failed) return;
-    invariant(this.isOrphan(slot), 'firmware ends commands that it holds');
-    this.#failure.letGo(slot);
-  }
-
-  /** Power modes that firmware has flushed for. */
-  #applyPower(opcode: number): void {
-    if (opcode === AtaOpcode.StandbyImmediate || opcode === AtaOpcode.Standby) {
-      this.answers.powerMode = PowerMode.Standby;
-    } else if (opcode === AtaOpcode.Sleep) this.answers.powerMode = PowerMode.Sleep;
   }
 }

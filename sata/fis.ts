@@ -1,3 +1,10 @@
+/**
+ * Frame information structures: what travels between host and device, byte by byte.
+ *
+ * The running machine moves registers and charges time; these records are for whoever looks at the
+ * frames themselves. Source: Serial ATA 3.1, 10.3.
+ */
+
 import { type TaskFile, taskFile } from '../hal/ata.ts';
 import type { Bytes } from '../hal/sim/bytes.ts';
 import { bits, record, reserved, u8, u16, u24, u32 } from '../hal/sim/record.ts';
@@ -107,7 +114,7 @@ export const PioSetup = record({
   reserved18: reserved(2),
 });
 
-/** Length of each FIS in dwords, CRC not counted; Data: the header alone. BIST: not decoded here. */
+/** Length of each FIS in dwords without its CRC; Data: the header alone. */
 export const FIS_DWORDS: Readonly<Record<FisType, number>> = {
   [FisType.RegisterHostToDevice]: 5,
   [FisType.RegisterDeviceToHost]: 5,
@@ -119,7 +126,7 @@ export const FIS_DWORDS: Readonly<Record<FisType, number>> = {
   [FisType.SetDeviceBits]: 2,
 };
 
-/** Frame of a command that the host issues; `isCommand` = false writes the control register only. */
+/** Frame of a command; with `isCommand` = false it writes the control register only. */
 export function fisOfTaskFile(registers: TaskFile, isCommand = true): Bytes {
   return RegisterHostToDevice.encode({
     type: FisType.RegisterHostToDevice,

@@ -8,19 +8,13 @@
  */
 
 import { AtaError, AtaStatus, STATUS_FAILED } from '../hal/ata.ts';
-import {
-  HOST_SLOTS,
-  HostRequest,
-  Irq,
-  PAGES_PER_COMMAND,
-  UNQUEUED_SLOT,
-} from '../hal/ports.ts';
+import { HOST_SLOTS, HostRequest, Irq, PAGES_PER_COMMAND, UNQUEUED_SLOT } from '../hal/ports.ts';
 import type { CommandEnds } from './command-ends.ts';
 import { type FrontEnd, QUEUE_ERROR_TAG, SIGNATURE_TAG } from './front-end.ts';
 import type { PortState } from './port-state.ts';
 import { SlotPhase, type Slots } from './slots.ts';
 
-/** Status of a failed queue; bit 4 is zero as in captures of real drives. */
+/** 41h: DRDY and ERR, what hosts see in Set Device Bits and in log 10h. */
 const STATUS_QUEUE_FAILED = STATUS_FAILED & ~AtaStatus.SeekComplete;
 const STATUS_FAULT = STATUS_FAILED | AtaStatus.DeviceFault;
 

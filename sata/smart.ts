@@ -1,3 +1,10 @@
+/**
+ * SMART: attributes, thresholds and the two sectors in which a host reads them.
+ *
+ * Names, order and laws of the attributes follow public smartctl logs of firmware 3.0. Source of the
+ * structures: ATA8-ACS, 7.52, and the vendor part as smartmontools reads it.
+ */
+
 import { SECTOR_BYTES } from '../hal/ata.ts';
 import { Bytes } from '../hal/sim/bytes.ts';
 import { record, reserved, u8, u16, u48 } from '../hal/sim/record.ts';
@@ -153,7 +160,7 @@ export function smartData(counters: SmartCounters): Bytes {
   return sealChecksum(sector);
 }
 
-/** SMART READ THRESHOLDS: the same ids in the same places, every threshold zero (never exceeded). */
+/** SMART READ THRESHOLDS: the same ids in the same places, every threshold zero: never exceeded. */
 export function smartThresholds(counters: SmartCounters): Bytes {
   const sector = new Bytes(SECTOR_BYTES);
   sector.writeUIntLE(REVISION, 0, 2);

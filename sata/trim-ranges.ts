@@ -1,3 +1,7 @@
+/**
+ * TRIM ranges: the payload of DATA SET MANAGEMENT, both ways. Source: ACS-2, 7.10.
+ */
+
 import { SECTOR_BYTES } from '../hal/ata.ts';
 import { Bytes } from '../hal/sim/bytes.ts';
 import { record, u16, u48 } from '../hal/sim/record.ts';

@@ -202,6 +202,8 @@ export class Checkpoint implements OpClient, Saveable {
 
   #header(): Uint8Array {
     const { superblocks, hostFrontier, collectorFrontier, smart, mode } = this.#parts;
+    const { board, stream, collector } = this.#parts;
+    const movedUnits = Math.ceil(collector.movedCount / board.geometry.slotsPerUnit);
     const place = (frontier: Frontier) => (frontier.isOpen ? frontier.superblock : NO_SUPERBLOCK);
     return encodeHeader({
       magic: HEADER_MAGIC,
@@ -218,7 +220,7 @@ export class Checkpoint implements OpClient, Saveable {
       collectorLsbOnly: collectorFrontier.lsbOnly ? 1 : 0,
       hostWrittenSectors: smart.hostWrittenSectors,
       hostReadSectors: smart.hostReadSectors,
-      programUnits: smart.programUnits,
+      programUnits: smart.programUnits + stream.unitCount + movedUnits,
     });
   }
 

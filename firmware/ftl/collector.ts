@@ -36,7 +36,7 @@ export interface CollectorParts {
 
 export class Collector implements OpClient, Saveable {
   readonly kind = 'firmware.collector';
-  readonly version = 1;
+  readonly version = 2;
   /** Superblock being collected, -1 when none is. */
   victim = NONE;
   /** Victims and slots moved since power-on. */
@@ -62,6 +62,8 @@ export class Collector implements OpClient, Saveable {
   #gainPerSlot = 0;
   #readsInFlight = 0;
   #programsInFlight = 0;
+  /** A trim has emptied superblocks: they are erased even while erased ones are plentiful. */
+  #sweeping = false;
 
   constructor(parts: CollectorParts) {
     const { policy } = parts.board.profile;
@@ -93,6 +95,12 @@ export class Collector implements OpClient, Saveable {
     if (this.victim !== NONE && this.#unit === this.#units && this.isQuiet) this.#retire();
   }
 
+  /** After a trim: erases what it has emptied, so that performance mode can come back. */
+  sweep(): void {
+    this.#sweeping = true;
+    this.pump();
+  }
+
   /** Closes the present victim again: a checkpoint knows no half-emptied superblocks. */
   giveUpVictim(): void {
     this.#superblocks.change(this.victim, SuperblockState.Closed);
@@ -110,12 +118,14 @@ export class Collector implements OpClient, Saveable {
 
   #choose(): void {
     const { policy } = this.#board.profile;
-    if (this.#superblocks.freeCount > policy.freeSuperblocksLow) return;
-    if (this.#eraser.erasingCount + this.#superblocks.freeCount > policy.freeSuperblocksLow) return;
+    const erased = this.#superblocks.freeCount + this.#eraser.erasingCount;
+    const isShort = erased <= policy.freeSuperblocksLow;
+    if (!isShort && !this.#sweeping) return;
     const victim = this.#superblocks.leastValid();
     this.#board.aragon.charge(ARAGON.searchLine * Math.ceil(this.#superblocks.count / 64));
-    if (victim === NONE) return;
-    const valid = this.#superblocks.validCount[victim]!;
+    const valid = victim === NONE ? NONE : this.#superblocks.validCount[victim]!;
+    if (valid !== 0) this.#sweeping = false;
+    if (victim === NONE || (!isShort && valid > 0)) return;
     const whole = this.#board.geometry.slotsPerSuperblock;
     if (valid >= whole) return;
     this.#superblocks.change(victim, SuperblockState.Victim);
@@ -125,7 +135,7 @@ export class Collector implements OpClient, Saveable {
     this.#units = this.#board.geometry.unitsPerSuperblock;
     this.#gainPerSlot = valid === 0 ? 0 : (whole - valid) / valid;
     if (valid === 0) this.#unit = this.#units;
-    if (valid === 0) this.#stream.addCredit(whole);
+    if (valid === 0 && isShort) this.#stream.addCredit(whole);
   }
 
   #scan(): void {
@@ -241,6 +251,7 @@ export class Collector implements OpClient, Saveable {
     this.victimCount = 0;
     this.movedCount = 0;
     this.paused = false;
+    this.#sweeping = false;
     this.#readsInFlight = 0;
     this.#programsInFlight = 0;
     this.#copies.reset();
@@ -258,6 +269,7 @@ export class Collector implements OpClient, Saveable {
       gainPerSlot: this.#gainPerSlot,
       readsInFlight: this.#readsInFlight,
       programsInFlight: this.#programsInFlight,
+      sweeping: this.#sweeping,
       copies: this.#copies.save(),
       frontier: this.#frontier.save(),
     };
@@ -273,6 +285,7 @@ export class Collector implements OpClient, Saveable {
     this.#gainPerSlot = saved.gainPerSlot as number;
     this.#readsInFlight = saved.readsInFlight as number;
     this.#programsInFlight = saved.programsInFlight as number;
+    this.#sweeping = saved.sweeping as boolean;
     this.#copies.restore(saved.copies as Saved);
     this.#frontier.restore(saved.frontier as Saved);
   }

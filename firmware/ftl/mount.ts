@@ -77,7 +77,7 @@ export class Mount implements OpClient, Saveable {
 
   /** The newest root record is known. */
   rootFound(): void {
-    const { root, superblocks, board } = this.#parts;
+    const { root, superblocks, board, smart } = this.#parts;
     switch (root.state) {
       case null:
         superblocks.format();
@@ -88,6 +88,8 @@ export class Mount implements OpClient, Saveable {
         this.#finish();
         return;
       case RootState.Dirty:
+        this.#count();
+        smart.unplannedLosses++;
         this.listener!.mountFailed();
         return;
       case RootState.Clean: {
@@ -200,11 +202,15 @@ export class Mount implements OpClient, Saveable {
   }
 
   #finish(earlierCycles = 1): void {
-    const { root, writer, smart } = this.#parts;
-    writer.nextOrder = root.root!.nextOrder;
+    this.#parts.writer.nextOrder = this.#parts.root.root!.nextOrder;
+    this.#count(earlierCycles);
+    this.listener!.mounted();
+  }
+
+  #count(earlierCycles = 1): void {
+    const { root, smart } = this.#parts;
     smart.powerCycles = root.root!.powerCycles + earlierCycles;
     smart.unplannedLosses = root.root!.unplannedLosses;
-    this.listener!.mounted();
   }
 
   reset(): void {

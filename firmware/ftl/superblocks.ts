@@ -35,6 +35,8 @@ export enum SuperblockEvent {
   Erased,
   TakenForMetadata,
   Retired,
+  GivenUp,
+  ErasedAgain,
 }
 
 export const SUPERBLOCK_TABLE: MachineTable = {
@@ -50,6 +52,8 @@ export const SUPERBLOCK_TABLE: MachineTable = {
     { from: 4, on: SuperblockEvent.Erased, to: 0, says: 'every die has erased its pair' },
     { from: 0, on: SuperblockEvent.TakenForMetadata, to: 5, says: 'a checkpoint is written' },
     { from: 5, on: SuperblockEvent.Retired, to: 4, says: 'a newer checkpoint is durable' },
+    { from: 3, on: SuperblockEvent.GivenUp, to: 2, says: 'a checkpoint comes before it is empty' },
+    { from: 4, on: SuperblockEvent.ErasedAgain, to: 4, says: 'mount knows no end of its erase' },
   ],
 };
 

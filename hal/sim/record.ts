@@ -1,3 +1,10 @@
+/**
+ * Records: byte layouts declared once, decoded to and encoded from plain objects.
+ *
+ * Little endian unless a field says otherwise, no padding. Every value is checked when it is encoded,
+ * so a layout cannot silently cut it. Carried by `buffer-layout`.
+ */
+
 import {
   BitStructure,
   Int,
@@ -73,7 +80,7 @@ export const u16 = integer(2, false, false);
 export const u24 = integer(3, false, false);
 export const u32 = integer(4, false, false);
 export const u48 = integer(6, false, false);
-/** Decoding a value above 2^53 - 1 throws: where bytes may be garbage, use u48 or check them first. */
+/** Decoding above 2^53 - 1 throws: where bytes may be garbage, use u48 or check them first. */
 export const u64 = integer(8, false, false);
 export const u16be = integer(2, false, true);
 export const u24be = integer(3, false, true);
@@ -142,7 +149,7 @@ export class TypedRecord<F extends Fields> {
     return offset;
   }
 
-  /** A new array of `span` bytes. Throws InvariantBroken when a field is missing or does not fit. */
+  /** A new array of `span` bytes. Throws InvariantBroken when a field is missing or too big. */
   encode(values: ValuesOf<F>): Bytes {
     const target = new Bytes(this.span);
     this.encodeInto(values, target, 0);
@@ -250,8 +257,9 @@ function checkValue(check: FieldCheck, value: unknown): void {
     if ((integer as number) >= check.least && (integer as number) <= check.most) return;
   }
   const where = check.bit === '' ? check.name : `${check.name}.${check.bit}`;
+  const range = `${check.least} to ${check.most}`;
   throw new InvariantBroken(
-    `record field ${where}: ${String(integer)} is not an integer from ${check.least} to ${check.most}`,
+    `record field ${where}: ${String(integer)} is not an integer from ${range}`,
   );
 }
 

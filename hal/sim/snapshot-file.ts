@@ -18,7 +18,6 @@
 import type { BigTable } from './big-table.ts';
 import { checksumOf } from './checksum.ts';
 import { invariant } from './invariant.ts';
-import { bytes, record, reserved, u32, u48 } from './record.ts';
 import {
   checkKinds,
   type Machine,
@@ -27,7 +26,6 @@ import {
   SnapshotMismatch,
 } from './snapshot.ts';
 import {
-  ALIGN_BYTES,
   alignUp,
   BlockReader,
   BlockWriter,
@@ -35,6 +33,7 @@ import {
   SnapshotFileError,
   type SnapshotSource,
 } from './snapshot-block.ts';
+import { encodeHeader, HEADER_BYTES, JSON_BYTES_MAX, readHeader } from './snapshot-header.ts';
 import {
   formOf,
   isObject,
@@ -47,24 +46,6 @@ import { cellsIn, faultOfRuns, findRuns } from './table-runs.ts';
 
 export { SnapshotFileError, type SnapshotSource };
 
-export const SNAPSHOT_FILE_VERSION = 1;
-
-const SnapshotHeader = record({
-  magic: bytes(8),
-  version: u32,
-  jsonBytes: u32,
-  binaryBytes: u48,
-  padding: reserved(2),
-  jsonChecksum: u32,
-  binaryChecksum: u32,
-  spare: reserved(4),
-  headerChecksum: u32,
-});
-const HEADER_BYTES = SnapshotHeader.span;
-const HEADER_CHECKSUM_AT = SnapshotHeader.offsetOf('headerChecksum');
-const MAGIC = new TextEncoder().encode('BF3SNAP\0');
-/** More structure than any machine has; longer text does not fit into a string of every engine. */
-const JSON_BYTES_MAX = 2 ** 28;
 /** Five times the largest table of a 256 GB drive. */
 const TABLE_CELLS_MAX = 2 ** 30;
 const BLANK = 0x20;
@@ -97,21 +78,14 @@ export function encodeSnapshot(machine: Machine, metadata: JsonObject = {}): Uin
     })),
     tables: machine.tables.map((table) => encodeTable(table, block)),
   };
-  const text = new TextEncoder().encode(JSON.stringify(json));
-  const padded = new Uint8Array(alignUp(text.length)).fill(BLANK);
-  padded.set(text);
-  invariant(padded.length <= JSON_BYTES_MAX, 'the structure of a machine fits into the file');
+  const padded = encodeText(JSON.stringify(json));
   const { chunks, checksum } = block.finish();
-  const header = SnapshotHeader.encode({
-    magic: MAGIC,
-    version: SNAPSHOT_FILE_VERSION,
+  const header = encodeHeader({
     jsonBytes: padded.length,
     binaryBytes: block.byteCount,
     jsonChecksum: checksumOf(padded),
     binaryChecksum: checksum,
-    headerChecksum: 0,
   });
-  header.writeUInt32LE(checksumOf(header.subarray(0, HEADER_CHECKSUM_AT)), HEADER_CHECKSUM_AT);
   return [header, padded, ...chunks];
 }
 
@@ -185,57 +159,21 @@ export class SnapshotFile {
   }
 }
 
+/** UTF-8, filled up with blanks so that the binary block begins aligned. */
+function encodeText(text: string): Uint8Array {
+  const utf8 = new TextEncoder().encode(text);
+  const padded = new Uint8Array(alignUp(utf8.length)).fill(BLANK);
+  padded.set(utf8);
+  invariant(padded.length <= JSON_BYTES_MAX, 'the structure of a machine fits into the file');
+  return padded;
+}
+
 /** The source that reads from bytes in memory. */
 function sourceOver(file: Uint8Array): SnapshotSource {
   return {
     size: file.length,
     read: (offset, length) => file.subarray(offset, offset + length),
   };
-}
-
-function readHeader(source: SnapshotSource): { [name: string]: number } & {
-  jsonBytes: number;
-  jsonChecksum: number;
-  binaryBytes: number;
-  binaryChecksum: number;
-} {
-  const { size } = source;
-  if (size < HEADER_BYTES) {
-    throw new SnapshotFileError(0, `${size} bytes are too short; the header has ${HEADER_BYTES}`);
-  }
-  const raw = readExactly(source, 0, HEADER_BYTES).slice();
-  const { magic, ...header } = SnapshotHeader.decode(raw);
-  if (magic.some((byte, index) => byte !== MAGIC[index])) {
-    throw new SnapshotFileError(0, "this is no snapshot: it does not begin with 'BF3SNAP'");
-  }
-  if (header.version !== SNAPSHOT_FILE_VERSION) {
-    const found = `the file has version ${header.version}`;
-    throw new SnapshotFileError(8, `${found}; this program reads ${SNAPSHOT_FILE_VERSION}`);
-  }
-  const checksum = checksumOf(raw.subarray(0, HEADER_CHECKSUM_AT));
-  if (checksum !== header.headerChecksum) {
-    const expected = `${header.headerChecksum} expected`;
-    throw new SnapshotFileError(
-      HEADER_CHECKSUM_AT,
-      `the header is damaged: its checksum is ${checksum}, ${expected}`,
-    );
-  }
-  const { jsonBytes, binaryBytes } = header;
-  if (jsonBytes % ALIGN_BYTES !== 0 || jsonBytes > JSON_BYTES_MAX) {
-    const right = `a multiple of ${ALIGN_BYTES} up to ${JSON_BYTES_MAX} expected`;
-    throw new SnapshotFileError(12, `${jsonBytes} bytes of JSON, ${right}`);
-  }
-  if (binaryBytes % ALIGN_BYTES !== 0) {
-    const right = `a multiple of ${ALIGN_BYTES} expected`;
-    throw new SnapshotFileError(16, `${binaryBytes} bytes of arrays, ${right}`);
-  }
-  const expected = HEADER_BYTES + jsonBytes + binaryBytes;
-  if (size === expected) return header;
-  const fault = size < expected ? 'the file is cut short' : 'bytes are left over at the end';
-  throw new SnapshotFileError(
-    Math.min(size, expected),
-    `${fault}: it has ${size} bytes, its header says ${expected}`,
-  );
 }
 
 function readJson(source: SnapshotSource, byteCount: number, checksum: number): JsonObject {

@@ -2,82 +2,44 @@
  * The host adapter: issues commands with a queue depth, as a driver and its AHCI port do.
  *
  * It keeps up to 32 queued tags outstanding, drains the queue before a command that is not queued,
- * probes the drive after each signature (IDENTIFY, auto-activate on, UDMA 6: what Linux sends), and
- * recovers from a queue error by reading log 10h and sending the innocent commands again. Commands
- * come from a source; the adapter is part of the machine and saved with it.
+ * and after a queue error sends the innocent commands again; probe and recovery are recovery.ts.
+ * Commands come from a source; the adapter is part of the machine and saved with it.
  */
 
-import { AtaDevice, AtaOpcode, AtaStatus, SataFeature, SetFeature } from '../../hal/ata.ts';
+import { AtaDevice, AtaOpcode, AtaStatus } from '../../hal/ata.ts';
 import type { Content } from '../../hal/content/content.ts';
-import { HOST_SLOTS, PAGES_PER_COMMAND, UNQUEUED_SLOT } from '../../hal/ports.ts';
+import { PAGES_PER_COMMAND, UNQUEUED_SLOT } from '../../hal/ports.ts';
 import { invariant } from '../../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../../hal/sim/snapshot.ts';
 import type { Alarm, AlarmOwner, Timeline } from '../../hal/sim/timeline.ts';
-import { SECTOR_BYTES } from '../../hal/sim/units.ts';
 import type { DevicePort } from '../device-port.ts';
 import type { HostSide } from '../host-side.ts';
-import { ncqErrorOfPage } from '../log-pages.ts';
+import { type CommandSource, NOT_BEFORE, NOTHING_YET } from './command-source.ts';
+import { HostRegisters } from './host-registers.ts';
+import { NO_SLOT, Outstanding } from './outstanding.ts';
+import { Recovery, Stage } from './recovery.ts';
 
-/** Answers of CommandSource.next besides a slot number. */
-export const NOTHING_YET = -1;
-/** The next command is due at `wakeAtNs`. */
-export const NOT_BEFORE = -2;
+export { type CommandSource, NOT_BEFORE, NOTHING_YET } from './command-source.ts';
 
-/** Where the adapter's commands come from. */
-export interface CommandSource {
-  /**
-   * Fills in the registers (and, for a write, the data handles) of the next command with one of the
-   * adapter's methods for `tag`, or for UNQUEUED_SLOT, and returns the slot used.
-   */
-  next(adapter: HostAdapter, tag: number): number;
-  /** With NOT_BEFORE: when to ask again, in ns. */
-  readonly wakeAtNs: number;
-  /** A command has ended; its data handles are valid until this returns. */
-  completed(adapter: HostAdapter, slot: number, status: number, error: number): void;
-  /** A command was lost in a reset. */
-  lost(adapter: HostAdapter, slot: number): void;
-  save(): Saved;
-  restore(saved: Saved): void;
-}
-
-/** Registers of the probe after a signature: opcode, feature, count. */
-const PROBE = [
-  [AtaOpcode.IdentifyDevice, 0, 0],
-  [AtaOpcode.SetFeatures, SetFeature.EnableSataFeature, SataFeature.DmaSetupAutoActivate],
-  [AtaOpcode.SetFeatures, SetFeature.SetTransferMode, 0x46],
-] as const;
-
-enum Stage {
-  /** No signature yet: nothing is sent. */
-  Down,
-  /** Sending the probe commands. */
-  Probing,
-  Running,
-  /** A queue error: reading log 10h. */
-  ReadingLog,
-}
-
-const NONE = -1;
 const ISSUE = 0;
 const WAKE = 1;
+const QUEUED_TAGS = 32;
 
 export class HostAdapter implements HostSide, AlarmOwner, Saveable {
   readonly kind = 'host.adapter';
-  readonly version = 1;
-  readonly opcode = new Uint8Array(HOST_SLOTS);
-  readonly feature = new Uint16Array(HOST_SLOTS);
-  readonly lba = new Float64Array(HOST_SLOTS);
-  readonly count = new Uint16Array(HOST_SLOTS);
-  readonly device = new Uint8Array(HOST_SLOTS);
-  readonly data = new Int32Array(HOST_SLOTS * PAGES_PER_COMMAND);
-  readonly sectorData = new Uint8Array(8 * SECTOR_BYTES);
+  readonly version = 2;
+  readonly opcode: Uint8Array;
+  readonly feature: Uint16Array;
+  readonly lba: Float64Array;
+  readonly count: Uint16Array;
+  readonly device: Uint8Array;
+  readonly data: Int32Array;
+  readonly sectorData: Uint8Array;
   /** Instant at which each command was given to the adapter. */
-  readonly issuedNs = new Float64Array(HOST_SLOTS);
+  readonly issuedNs: Float64Array;
   /** Result registers of the last command that ended. */
   resultLba = 0;
   resultCount = 0;
-  /** IDENTIFY DEVICE data of the last probe. */
-  readonly identify = new Uint8Array(SECTOR_BYTES);
   /** Commands sent since power-on, probe and recovery included. */
   sentCount = 0;
 
@@ -87,25 +49,25 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
   readonly #source: CommandSource;
   readonly #issue: Alarm;
   readonly #wake: Alarm;
-  /** Bit n: tag n is outstanding. */
-  #inFlight = 0;
-  #inFlightCount = 0;
-  /** Bit n: tag n was outstanding when the queue failed and is sent again. */
-  #resend = 0;
-  #queueDepth = 32;
-  #stage = Stage.Down;
-  #probeAt = 0;
-  /** Slot whose command FIS is on the link, NONE when none is. */
-  #sending = NONE;
-  /** UNQUEUED_SLOT holds a command that waits for the queue to drain. */
-  #unqueuedWaiting = false;
-  #unqueuedInFlight = false;
+  readonly #registers = new HostRegisters();
+  readonly #recovery = new Recovery(this.#registers);
+  readonly #outstanding = new Outstanding();
+  #queueDepth = QUEUED_TAGS;
 
   constructor(timeline: Timeline, port: DevicePort, contents: Content, source: CommandSource) {
     this.#timeline = timeline;
     this.#port = port;
     this.#contents = contents;
     this.#source = source;
+    const registers = this.#registers;
+    this.opcode = registers.opcode;
+    this.feature = registers.feature;
+    this.lba = registers.lba;
+    this.count = registers.count;
+    this.device = registers.device;
+    this.data = registers.data;
+    this.sectorData = registers.sectorData;
+    this.issuedNs = registers.issuedNs;
     this.#issue = timeline.claim('host.issue', this, ISSUE);
     this.#wake = timeline.claim('host.wake', this, WAKE);
     port.attach(this);
@@ -122,58 +84,65 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
   }
 
   set queueDepth(depth: number) {
-    invariant(depth >= 1 && depth <= 32, 'a queue depth is 1 to 32');
+    invariant(depth >= 1 && depth <= QUEUED_TAGS, 'a queue depth is 1 to 32');
     this.#queueDepth = depth;
   }
 
   /** Commands outstanding. */
   get outstandingCount(): number {
-    return this.#inFlightCount + (this.#unqueuedInFlight ? 1 : 0);
+    return this.#outstanding.count;
   }
 
   get isReady(): boolean {
-    return this.#stage === Stage.Running;
+    return this.#recovery.stage === Stage.Running;
+  }
+
+  /** IDENTIFY DEVICE data of the last probe. */
+  get identify(): Uint8Array {
+    return this.#recovery.identify;
   }
 
   /** Registers of READ FPDMA QUEUED. */
   readQueued(tag: number, lba: number, sectors: number): void {
-    this.#queued(tag, AtaOpcode.ReadFpdmaQueued, lba, sectors, 0);
+    this.#registers.queued(tag, AtaOpcode.ReadFpdmaQueued, lba, sectors, 0);
   }
 
   /** Registers of WRITE FPDMA QUEUED; the data handles go into `data` at the tag's pages. */
   writeQueued(tag: number, lba: number, sectors: number, fua: number): void {
     const device = fua === 0 ? 0 : AtaDevice.ForceUnitAccess;
-    this.#queued(tag, AtaOpcode.WriteFpdmaQueued, lba, sectors, device);
+    this.#registers.queued(tag, AtaOpcode.WriteFpdmaQueued, lba, sectors, device);
   }
 
   /** Registers of the command that is not queued. */
   unqueued(opcode: number, feature: number, lba: number, count: number, device = 0): void {
-    const slot = UNQUEUED_SLOT;
-    this.opcode[slot] = opcode;
-    this.feature[slot] = feature;
-    this.lba[slot] = lba;
-    this.count[slot] = count;
-    this.device[slot] = device | AtaDevice.Lba;
+    this.#registers.unqueued(opcode, feature, lba, count, device);
+  }
+
+  /** Pages of user data of a slot's command, 0 when it moves none. */
+  pagesOf(slot: number): number {
+    return this.#registers.pagesOf(slot);
   }
 
   /** Asks the source again: call when it has new commands. */
   pump(): void {
-    if (this.#sending !== NONE || this.#unqueuedInFlight) return;
-    if (this.#stage !== Stage.Running) {
-      this.#pumpStage();
+    const outstanding = this.#outstanding;
+    if (outstanding.sending !== NO_SLOT || outstanding.unqueuedInFlight) return;
+    if (this.#recovery.stage !== Stage.Running) {
+      if (this.#recovery.fill()) this.#send(UNQUEUED_SLOT);
       return;
     }
-    if (this.#resend !== 0) {
-      this.#send(31 - Math.clz32(this.#resend & -this.#resend));
+    if (outstanding.resend !== 0) {
+      this.#send(outstanding.takeResend());
       return;
     }
-    if (this.#unqueuedWaiting) {
-      if (this.#inFlightCount === 0) this.#send(UNQUEUED_SLOT);
+    if (outstanding.unqueuedWaiting) {
+      if (outstanding.tagCount > 0) return;
+      outstanding.unqueuedWaiting = false;
+      this.#send(UNQUEUED_SLOT);
       return;
     }
-    if (this.#inFlightCount >= this.#queueDepth) return;
-    const free = ~this.#inFlight;
-    const slot = this.#source.next(this, 31 - Math.clz32(free & -free));
+    if (outstanding.tagCount >= this.#queueDepth) return;
+    const slot = this.#source.next(this, outstanding.freeTag);
     if (slot === NOTHING_YET) return;
     if (slot === NOT_BEFORE) this.#sleepUntil(this.#source.wakeAtNs);
     else this.#take(slot);
@@ -192,20 +161,18 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
     this.#port.control(0x00);
   }
 
+  /** Loss of power at the drive: nothing is outstanding any more. */
+  powerLost(): void {
+    this.#loseAll();
+  }
+
   onAlarm(tag: number): void {
     if (tag === WAKE) {
       this.pump();
       return;
     }
-    const slot = this.#sending;
-    this.#sending = NONE;
     this.sentCount++;
-    if (slot === UNQUEUED_SLOT) this.#unqueuedInFlight = true;
-    else {
-      this.#inFlight |= 1 << slot;
-      this.#inFlightCount++;
-    }
-    this.#port.receive(slot);
+    this.#port.receive(this.#outstanding.arrived());
     this.pump();
   }
 
@@ -215,41 +182,23 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
     this.resultLba = lba;
     this.resultCount = count;
     if (slot !== UNQUEUED_SLOT) {
-      this.#inFlight &= ~(1 << slot);
-      this.#inFlightCount--;
+      this.#outstanding.ended(slot);
       this.#finish(slot, status, error);
-      this.pump();
-      return;
-    }
-    this.#unqueuedInFlight = false;
-    if (this.#stage === Stage.Probing) this.#probed();
-    else if (this.#stage === Stage.ReadingLog) this.#logRead();
-    else this.#finish(slot, status, error);
+    } else if (this.#outstanding.unqueuedInFlight) this.#unqueuedEnded(status, error);
+    else this.#refused(status, error);
     this.pump();
   }
 
   queueFailed(_status: number, _error: number): void {
-    this.#stage = Stage.ReadingLog;
+    this.#recovery.beginLog(this.#outstanding.unqueuedWaiting);
     this.pump();
   }
+
+  queueCleared(_atNs: number): void {}
 
   signature(): void {
-    this.#stage = Stage.Probing;
-    this.#probeAt = 0;
+    this.#recovery.beginProbe();
     this.pump();
-  }
-
-  /** Loss of power at the drive: nothing is outstanding any more. */
-  powerLost(): void {
-    this.#loseAll();
-  }
-
-  #queued(tag: number, opcode: number, lba: number, sectors: number, device: number): void {
-    this.opcode[tag] = opcode;
-    this.feature[tag] = sectors & 0xffff;
-    this.lba[tag] = lba;
-    this.count[tag] = tag << 3;
-    this.device[tag] = device | AtaDevice.Lba;
   }
 
   #take(slot: number): void {
@@ -258,14 +207,12 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
       this.#send(slot);
       return;
     }
-    this.#unqueuedWaiting = true;
+    this.#outstanding.unqueuedWaiting = true;
     this.pump();
   }
 
   #send(slot: number): void {
-    if (slot === UNQUEUED_SLOT) this.#unqueuedWaiting = false;
-    else this.#resend &= ~(1 << slot);
-    this.#sending = slot;
+    this.#outstanding.sending = slot;
     this.#issue.armAt(this.#port.link.reserve(this.#port.link.registerNs));
   }
 
@@ -274,35 +221,43 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
     this.#wake.armAt(Math.max(atNs, this.#timeline.nowNs));
   }
 
-  #pumpStage(): void {
-    if (this.#stage === Stage.Probing) {
-      const [opcode, feature, count] = PROBE[this.#probeAt]!;
-      this.unqueued(opcode, feature, 0, count);
-      this.#send(UNQUEUED_SLOT);
-    } else if (this.#stage === Stage.ReadingLog) {
-      this.unqueued(AtaOpcode.ReadLogDmaExt, 0, 0x10, 1);
-      this.#send(UNQUEUED_SLOT);
+  #unqueuedEnded(status: number, error: number): void {
+    this.#outstanding.unqueuedInFlight = false;
+    if (this.#recovery.stage === Stage.Probing) this.#recovery.probed(status);
+    else if (this.#recovery.stage === Stage.ReadingLog) this.#logEnded(status, error);
+    else this.#finish(UNQUEUED_SLOT, status, error);
+  }
+
+  /**
+   * The queued command sent last was not accepted. One that met a queue error is sent again with
+   * the others once log 10h was read.
+   */
+  #refused(status: number, error: number): void {
+    const tag = this.#outstanding.lastSent;
+    if (this.#recovery.stage !== Stage.Running || !this.#outstanding.has(tag)) return;
+    this.#outstanding.ended(tag);
+    this.#finish(tag, status, error);
+  }
+
+  /**
+   * READ LOG of 10h has ended: one command failed, the others are sent again. When the log cannot
+   * be read, all of them have failed.
+   */
+  #logEnded(status: number, error: number): void {
+    const discarded = this.#outstanding.discard();
+    if ((status & AtaStatus.Error) !== 0) {
+      this.#recovery.logFailed();
+      for (let tag = 0; tag < QUEUED_TAGS; tag++) {
+        if (((discarded >>> tag) & 1) !== 0) this.#finish(tag, status, error);
+      }
+      return;
     }
-  }
-
-  #probed(): void {
-    if (this.#probeAt === 0) this.identify.set(this.sectorData.subarray(0, SECTOR_BYTES));
-    this.#probeAt++;
-    if (this.#probeAt === PROBE.length) this.#stage = Stage.Running;
-  }
-
-  /** Log 10h was read: one command failed, the others are sent again. */
-  #logRead(): void {
-    const failure = ncqErrorOfPage(this.sectorData.subarray(0, SECTOR_BYTES));
-    this.#stage = Stage.Running;
-    this.#resend |= this.#inFlight;
-    const outstanding = this.#inFlight;
-    this.#inFlight = 0;
-    this.#inFlightCount = 0;
+    const failure = this.#recovery.logRead();
+    this.#outstanding.resend |= discarded;
     if (failure === undefined || !failure.isQueued) return;
     const bit = 1 << failure.tag;
-    if ((outstanding & bit) === 0) return;
-    this.#resend &= ~bit;
+    if ((discarded & bit) === 0) return;
+    this.#outstanding.resend &= ~bit;
     this.resultLba = failure.lba;
     this.#finish(failure.tag, failure.status, failure.error);
   }
@@ -312,48 +267,30 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
     this.#releaseData(slot, (status & AtaStatus.Error) !== 0);
   }
 
-  /** Pages of a slot's command, 0 when it moves no user data. */
-  pagesOf(slot: number): number {
-    if (slot !== UNQUEUED_SLOT) {
-      const lba = this.lba[slot]!;
-      const offset = lba - Math.floor(lba / 8) * 8;
-      return (offset + (this.feature[slot]! || 65536) + 7) >> 3;
-    }
-    return this.#port.slots.pages[slot]!;
-  }
-
   /** The adapter owns the handles of a write it sent and of a read it received. */
   #releaseData(slot: number, failed: boolean): void {
-    const isRead = this.opcode[slot] === AtaOpcode.ReadFpdmaQueued;
-    if (failed && isRead) return;
+    if (failed && this.opcode[slot] === AtaOpcode.ReadFpdmaQueued) return;
+    const { data } = this;
     const at = slot * PAGES_PER_COMMAND;
     const end = at + this.pagesOf(slot);
     for (let i = at; i < end; i++) {
-      if (this.data[i]! < 0) {
-        this.#contents.release(this.data[i]!);
-        this.data[i] = 0;
+      if (data[i]! < 0) {
+        this.#contents.release(data[i]!);
+        data[i] = 0;
       }
     }
   }
 
   #loseAll(): void {
-    const lost = this.#inFlight | this.#resend;
-    for (let tag = 0; tag < 32; tag++) {
-      if (((lost >>> tag) & 1) !== 0 || tag === this.#sending) this.#lose(tag);
-    }
-    const unqueued = this.#unqueuedInFlight || this.#unqueuedWaiting;
-    if (this.#stage === Stage.Running && (unqueued || this.#sending === UNQUEUED_SLOT)) {
-      this.#lose(UNQUEUED_SLOT);
-    }
+    const outstanding = this.#outstanding;
+    for (let tag = 0; tag < QUEUED_TAGS; tag++) if (outstanding.uses(tag)) this.#lose(tag);
+    this.#recovery.unpark();
+    const isSources = outstanding.unqueuedWaiting || this.#recovery.stage === Stage.Running;
+    if (isSources && outstanding.uses(UNQUEUED_SLOT)) this.#lose(UNQUEUED_SLOT);
+    outstanding.clear();
     this.#issue.disarm();
     this.#wake.disarm();
-    this.#sending = NONE;
-    this.#inFlight = 0;
-    this.#inFlightCount = 0;
-    this.#resend = 0;
-    this.#unqueuedWaiting = false;
-    this.#unqueuedInFlight = false;
-    this.#stage = Stage.Down;
+    this.#recovery.stage = Stage.Down;
   }
 
   #lose(slot: number): void {
@@ -362,63 +299,24 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
   }
 
   save(): Saved {
-    const data: number[] = [];
-    for (let slot = 0; slot < HOST_SLOTS; slot++) {
-      if (!this.#isUsed(slot)) continue;
-      const at = slot * PAGES_PER_COMMAND;
-      data.push(...this.data.subarray(at, at + this.pagesOf(slot)));
-    }
     return {
-      ...{ opcode: this.opcode.slice(), feature: this.feature.slice(), lba: this.lba.slice() },
-      ...{ count: this.count.slice(), device: this.device.slice() },
-      ...{ issuedNs: this.issuedNs.slice(), sectorData: this.sectorData.slice() },
-      ...{ identify: this.identify.slice(), resultLba: this.resultLba },
-      ...{ resultCount: this.resultCount, sentCount: this.sentCount },
-      ...{ inFlight: this.#inFlight, inFlightCount: this.#inFlightCount, resend: this.#resend },
-      ...{ queueDepth: this.#queueDepth, stage: this.#stage, probeAt: this.#probeAt },
-      ...{ sending: this.#sending, unqueuedWaiting: this.#unqueuedWaiting },
-      unqueuedInFlight: this.#unqueuedInFlight,
-      data: Int32Array.from(data),
+      registers: this.#registers.save(this.#outstanding),
+      recovery: this.#recovery.save(),
+      outstanding: this.#outstanding.save(),
+      ...{ resultLba: this.resultLba, resultCount: this.resultCount, sentCount: this.sentCount },
+      queueDepth: this.#queueDepth,
       source: this.#source.save(),
     };
   }
 
   restore(saved: Saved): void {
-    this.opcode.set(saved.opcode as Uint8Array);
-    this.feature.set(saved.feature as Uint16Array);
-    this.lba.set(saved.lba as Float64Array);
-    this.count.set(saved.count as Uint16Array);
-    this.device.set(saved.device as Uint8Array);
-    this.issuedNs.set(saved.issuedNs as Float64Array);
-    this.sectorData.set(saved.sectorData as Uint8Array);
-    this.identify.set(saved.identify as Uint8Array);
     this.resultLba = saved.resultLba as number;
     this.resultCount = saved.resultCount as number;
     this.sentCount = saved.sentCount as number;
-    this.#inFlight = saved.inFlight as number;
-    this.#inFlightCount = saved.inFlightCount as number;
-    this.#resend = saved.resend as number;
     this.#queueDepth = saved.queueDepth as number;
-    this.#stage = saved.stage as Stage;
-    this.#probeAt = saved.probeAt as number;
-    this.#sending = saved.sending as number;
-    this.#unqueuedWaiting = saved.unqueuedWaiting as boolean;
-    this.#unqueuedInFlight = saved.unqueuedInFlight as boolean;
-    const data = saved.data as Int32Array;
-    let from = 0;
-    for (let slot = 0; slot < HOST_SLOTS; slot++) {
-      if (!this.#isUsed(slot)) continue;
-      const pages = this.pagesOf(slot);
-      this.data.set(data.subarray(from, from + pages), slot * PAGES_PER_COMMAND);
-      from += pages;
-    }
+    this.#outstanding.restore(saved.outstanding as Saved);
+    this.#recovery.restore(saved.recovery as Saved);
+    this.#registers.restore(saved.registers as Saved, this.#outstanding);
     this.#source.restore(saved.source as Saved);
-  }
-
-  #isUsed(slot: number): boolean {
-    if (slot === UNQUEUED_SLOT) {
-      return this.#unqueuedInFlight || this.#unqueuedWaiting || this.#sending === slot;
-    }
-    return (((this.#inFlight | this.#resend) >>> slot) & 1) !== 0 || this.#sending === slot;
   }
 }

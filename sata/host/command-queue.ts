@@ -5,7 +5,13 @@
  * are taken. What a read returns is resolved at its end: one tag a sector, or bytes.
  */
 
-import { AtaOpcode, AtaStatus, COMMAND_OF_OPCODE, ATA_COMMANDS, AtaProtocol } from '../../hal/ata.ts';
+import {
+  ATA_COMMANDS,
+  AtaOpcode,
+  AtaProtocol,
+  AtaStatus,
+  COMMAND_OF_OPCODE,
+} from '../../hal/ata.ts';
 import type { Content } from '../../hal/content/content.ts';
 import { HOST_SLOTS, PAGES_PER_COMMAND, UNQUEUED_SLOT } from '../../hal/ports.ts';
 import type { Saved } from '../../hal/sim/snapshot.ts';

@@ -2,8 +2,8 @@
  * The session: a drive under the debugger, to be moved forwards and backwards.
  *
  * It is recorded from its first instant. Every instant is named by its event ordinal; going back
- * and forward again gives the same run. What the debugger knows for itself (breakpoints, trace) is kept
- * here and in no snapshot, so that it outlives every jump in time.
+ * and forward again gives the same run. What the debugger knows for itself (breakpoints, trace) is
+ * in no snapshot, so that it outlives every jump in time.
  */
 import type { Drive } from '../../firmware/drive.ts';
 import { History, type InputSource } from '../../hal/sim/history.ts';

@@ -83,7 +83,7 @@ export class DriveService {
     });
     this.#record = this.#openRecord(options.recordPath, profile.id, seed);
     this.#controlPath = options.controlPath ?? '';
-    this.#control = this.#controlPath === '' ? null : this.#makeControl();
+    this.#control = this.#controlPath === '' ? null : this.#makeControl(seed);
   }
 
   /**
@@ -153,12 +153,12 @@ export class DriveService {
     return record;
   }
 
-  #makeControl(): ControlServer {
+  #makeControl(seed: string): ControlServer {
     return new ControlServer({
       drive: this.drive,
       queue: this.queue,
       loop: this.loop,
-      saveSnapshot: (path) => saveSnapshot(this.drive, path),
+      saveSnapshot: (path) => saveSnapshot(this.drive, seed, path),
       clientCount: () => this.server.stats.connections,
     });
   }

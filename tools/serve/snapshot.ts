@@ -12,11 +12,12 @@ import { RunError } from '../errors.ts';
  * because the pieces of the file are views of the machine's tables.
  * @throws RunError when the file cannot be written
  */
-export function saveSnapshot(drive: Drive, path: string): void {
+export function saveSnapshot(drive: Drive, seed: string, path: string): void {
   const target = resolve(path);
   const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
   const pieces = encodeSnapshot(drive.machine, {
     profile: drive.profile.id,
+    seed,
     program: packageVersion(),
   });
   try {

@@ -1,6 +1,6 @@
 /**
- * Goal: a big table is a plain array of cells, recorded or not, and can grow. Method: the same writes
- * on a table and on an ordinary array.
+ * Goal: a big table is a plain array of cells, recorded or not, and can grow. Method: the same
+ * writes on a table and on an ordinary array.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

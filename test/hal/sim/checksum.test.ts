@@ -1,6 +1,6 @@
 /**
- * Goal: the checksum is MurmurHash3_x86_32 and finds damage. Method: the published test vectors, the
- * same bytes in other pieces and at other places of memory, and flipped bits.
+ * Goal: the checksum is MurmurHash3_x86_32 and finds damage. Method: the published test vectors,
+ * the same bytes in other pieces and at other places of memory, and flipped bits.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

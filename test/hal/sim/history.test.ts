@@ -1,6 +1,6 @@
 /**
- * Goal: a recorded run can be gone back in to any event, and what follows is the same run, event for
- * event. Method: the toy machine; a straight run without a recording is the oracle.
+ * Goal: a recorded run can be gone back in to any event, and what follows is the same run, event
+ * for event. Method: the toy machine; a straight run without a recording is the oracle.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

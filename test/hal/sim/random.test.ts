@@ -1,7 +1,7 @@
 /**
  * Goal: every purpose has a stream of its own that is the same on every run and every engine.
- * Method: Marsaglia's recurrence written out with unlimited integers, values fixed once, and streams
- * drawn from in different orders.
+ * Method: Marsaglia's recurrence written out with unlimited integers, values fixed once, and
+ * streams drawn from in different orders.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

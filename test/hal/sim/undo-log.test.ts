@@ -1,6 +1,6 @@
 /**
  * Goal: unwinding gives exactly the old state, as far back as the budget reaches, and says how far
- * that is. Method: random writes to tables with copies taken on the way, over several blocks of log.
+ * that is. Method: random writes to tables with copies taken on the way, over several blocks.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
