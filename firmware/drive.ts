@@ -296,6 +296,7 @@ export class Drive {
     this.firmware.reset();
     this.port.reset();
     this.host.powerLost();
+    this.contents.sweep(this.array.store.countedContents());
     this.l2p.loseContents();
     this.validBits.clear(0, this.validBits.values.length);
   }

@@ -80,9 +80,10 @@ export class Core implements CorePort, AlarmOwner, Saveable {
   }
 
   post(task: number, operand: number, moreCycles = 0): void {
+    if (this.panic !== null) return;
     const priority = this.#priorities[task]!;
     const tail = this.#tail[priority]!;
-    invariant(tail - this.#head[priority]! < QUEUE_LENGTH, 'a task queue has room');
+    invariant(((tail - this.#head[priority]!) | 0) < QUEUE_LENGTH, 'a task queue has room');
     const at = (priority * QUEUE_LENGTH + (tail & QUEUE_MASK)) * 3;
     this.#queue[at] = task;
     this.#queue[at + 1] = operand;
@@ -95,16 +96,26 @@ export class Core implements CorePort, AlarmOwner, Saveable {
     this.#freeAtNs += Math.ceil(cycles * this.nsPerCycle);
   }
 
+  /** Names of the tasks that are defined. */
+  get taskNames(): readonly string[] {
+    return this.#names;
+  }
+
   /** Name of the task being executed, or 'wfi'. */
   get doing(): string {
     if (this.panic !== null) return 'panic';
     return this.#task === NO_TASK ? 'wfi' : this.#names[this.#task]!;
   }
 
+  /** A task is being executed. */
+  get isBusy(): boolean {
+    return this.#task !== NO_TASK;
+  }
+
   /** Tasks waiting in all queues. */
   get waitingCount(): number {
     let count = 0;
-    for (let p = 0; p < PRIORITIES; p++) count += this.#tail[p]! - this.#head[p]!;
+    for (let p = 0; p < PRIORITIES; p++) count += (this.#tail[p]! - this.#head[p]!) | 0;
     return count;
   }
 
@@ -125,6 +136,17 @@ export class Core implements CorePort, AlarmOwner, Saveable {
     this.busyNs += this.#freeAtNs - now;
     this.#task = NO_TASK;
     this.#latch();
+  }
+
+  /** Stops the core for good: the armed task does not run any more. */
+  halt(rule: string, task: string): void {
+    this.#done.disarm();
+    this.panic = {
+      ...{ rule, task },
+      ordinal: this.#timeline.ordinal,
+      atNs: this.#timeline.nowNs,
+    };
+    this.onPanic();
   }
 
   /** As at power-on: no task, nothing queued. Definitions stay. */
@@ -158,13 +180,7 @@ export class Core implements CorePort, AlarmOwner, Saveable {
 
   #stop(task: number, error: unknown): void {
     if (!(error instanceof InvariantBroken)) throw error;
-    this.panic = {
-      rule: error.message,
-      task: this.#names[task]!,
-      ordinal: this.#timeline.ordinal,
-      atNs: this.#timeline.nowNs,
-    };
-    this.onPanic();
+    this.halt(error.message, this.#names[task]!);
   }
 
   save(): Saved {
@@ -203,7 +219,9 @@ export class Core implements CorePort, AlarmOwner, Saveable {
   #waiting(): Int32Array {
     const triples: number[] = [];
     for (let priority = 0; priority < PRIORITIES; priority++) {
-      for (let i = this.#head[priority]!; i < this.#tail[priority]!; i++) {
+      const count = (this.#tail[priority]! - this.#head[priority]!) | 0;
+      for (let n = 0; n < count; n++) {
+        const i = this.#head[priority]! + n;
         const at = (priority * QUEUE_LENGTH + (i & QUEUE_MASK)) * 3;
         triples.push(this.#queue[at]!, this.#queue[at + 1]!, this.#queue[at + 2]!);
       }

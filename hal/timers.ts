@@ -80,11 +80,9 @@ export class Watchdog implements AlarmOwner, Saveable {
   readonly #alarm: Alarm;
   /** The core's task count at the last look. */
   #seenCount = 0;
-  #timeline: Timeline;
 
   constructor(timeline: Timeline, core: Core) {
     this.#core = core;
-    this.#timeline = timeline;
     this.#alarm = timeline.claim('watchdog', this);
   }
 
@@ -99,15 +97,9 @@ export class Watchdog implements AlarmOwner, Saveable {
 
   onAlarm(): void {
     if (this.#core.panic !== null) return;
-    const hung = this.#core.waitingCount > 0 && this.#core.taskCount === this.#seenCount;
+    const hung = this.#core.isBusy && this.#core.taskCount === this.#seenCount;
     if (hung) {
-      this.#core.panic = {
-        rule: 'the watchdog sees the core run a task within its period',
-        task: this.#core.doing,
-        ordinal: this.#timeline.ordinal,
-        atNs: this.#timeline.nowNs,
-      };
-      this.#core.onPanic();
+      this.#core.halt('the watchdog sees the core run a task within its period', this.#core.doing);
       return;
     }
     invariant(this.#core.taskCount >= this.#seenCount, 'the task count only grows');

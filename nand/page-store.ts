@@ -47,6 +47,7 @@ export class PageStore {
     this.cells = table('flash-cells', geometry.slots * CELLS_PER_SLOT);
     this.nextPage = table('flash-next-page', geometry.blocks);
     this.eraseCount = table('flash-erase-count', geometry.blocks);
+    machine.beforeUnwind(() => this.settleForks());
   }
 
   /** Opens `page` of a block for programming: pages only ever go upwards in a block. */
@@ -76,6 +77,22 @@ export class PageStore {
 
   orderOf(slot: number): number {
     return this.of(slot).cells.values[slot * CELLS_PER_SLOT + ORDER]!;
+  }
+
+  /** The counted handle of every slot that holds one. */
+  countedContents(): number[] {
+    const handles: number[] = [];
+    for (let block = 0; block < this.geometry.blocks; block++) {
+      const { nextPage, cells } = this.#holderOf(block);
+      const count = this.geometry.slotsPerPage * CELLS_PER_SLOT;
+      for (let page = 0; page < nextPage.values[block]!; page++) {
+        const first = this.#firstCell(block, page);
+        for (let at = first + CONTENT; at < first + count; at += CELLS_PER_SLOT) {
+          if (cells.values[at]! < 0) handles.push(cells.values[at]!);
+        }
+      }
+    }
+    return handles;
   }
 
   erase(blockIndex: number): void {

@@ -186,7 +186,7 @@ function registersOf(host: HostSide, slot: number): TaskFile {
   });
 }
 
-/** Sectors of payload that is not user data: 0 for none, BAD_PAYLOAD when the command must abort. */
+/** Sectors of payload that is not user data, 0 for none, BAD_PAYLOAD when it must abort. */
 function payloadSectorsOf(registers: TaskFile): number {
   if (registers.command === AtaOpcode.WriteBuffer) return 1;
   if (registers.command !== AtaOpcode.DataSetManagement) return 0;

@@ -1,8 +1,8 @@
 /**
  * IDENTIFY DEVICE: the 256 words in which the drive says what it is and what it answers.
  *
- * Values are those of the real drive as far as public listings show them, less what is not modelled.
- * Source: ACS-2, 7.16.
+ * Values are those of the real drive as far as public listings show them, less what is not
+ * modelled. Source: ACS-2, 7.16.
  */
 
 import { LBA28_LIMIT, SECTOR_BYTES } from '../hal/ata.ts';

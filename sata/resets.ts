@@ -2,8 +2,9 @@
  * Resets: how the link comes up, COMRESET, soft reset, and the signature that follows each.
  *
  * A reset gives everything outstanding up; the signature is sent when firmware holds nothing of it
- * any more. COMRESET sets what SET FEATURES has chosen back to its power-on values, because software
- * settings preservation is not announced; SRST keeps it unless SET FEATURES CCh asked otherwise.
+ * any more. COMRESET sets what SET FEATURES has chosen back to its power-on values, because
+ * software settings preservation is not announced; SRST keeps it unless SET FEATURES CCh asked
+ * otherwise.
  * Both wake the drive from Sleep. Sources: Serial ATA 3.1, 8.4 and 11.2; ACS-2, 7.45.
  */
 

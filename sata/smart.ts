@@ -1,8 +1,8 @@
 /**
  * SMART: attributes, thresholds and the two sectors in which a host reads them.
  *
- * Names, order and laws of the attributes follow public smartctl logs of firmware 3.0. Source of the
- * structures: ATA8-ACS, 7.52, and the vendor part as smartmontools reads it.
+ * Names, order and laws of the attributes follow public smartctl logs of firmware 3.0. Source of
+ * the structures: ATA8-ACS, 7.52, and the vendor part as smartmontools reads it.
  */
 
 import { SECTOR_BYTES } from '../hal/ata.ts';

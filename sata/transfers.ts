@@ -1,9 +1,9 @@
 /**
  * Transfers: what firmware does with the commands it holds, from data to their ends.
  *
- * Data moves in bursts: one reservation of the link, one event at its end, the frames inside derived
- * when somebody looks. A slot that is not held any more was given up: its data is dropped. Sources:
- * Serial ATA 3.1, 11; ACS-2.
+ * Data moves in bursts: one reservation of the link, one event at its end, the frames inside
+ * derived when somebody looks. A slot that is not held any more was given up: its data is dropped.
+ * Sources: Serial ATA 3.1, 11; ACS-2.
  */
 
 import {

@@ -10,7 +10,7 @@ import { invariant } from '../sim/invariant.ts';
 import type { Machine, Saved } from '../sim/snapshot.ts';
 import { SECTOR_BYTES, SECTORS_PER_SLOT, SLOT_BYTES, WHOLE_SLOT } from '../sim/units.ts';
 import { type Content, ContentBase } from './content.ts';
-import { isMetadata, lenderOf, MetadataPages } from './metadata-pages.ts';
+import { countHandles, isMetadata, lenderOf, MetadataPages } from './metadata-pages.ts';
 
 /** Where pages go that find no room in memory. */
 export interface PageBacking {
@@ -142,6 +142,17 @@ export class ByteContent extends ContentBase implements Content {
     const page = -content - 1;
     if (this.#frameOf[page] === NONE) this.#bringIn(page);
     return this.#frames[this.#frameOf[page]!]!;
+  }
+
+  sweep(flash: readonly number[]): void {
+    const { metadata, pages } = countHandles(flash);
+    this.metadata.sweep(metadata);
+    for (let page = 0; page < this.#pageCount; page++) {
+      if (this.#references[page] === 0) continue;
+      const kept = pages.get(page) ?? 0;
+      this.#references[page] = Math.max(1, kept);
+      if (kept === 0) this.release(-page - 1);
+    }
   }
 
   fork(machine: Machine): ByteContent {

@@ -20,6 +20,11 @@ export interface Content extends ContentPort, Saveable {
   sectorTag(content: number, sector: number): number;
   /** The 4096 bytes of a page; tagged pages are made up of their tags, the same each time. */
   bytesOf(content: number): Uint8Array;
+  /**
+   * After a loss of power: `flash` lists the counted handle of every slot that has one (a handle as
+   * often as it occurs); all other references are gone.
+   */
+  sweep(flash: readonly number[]): void;
   /** A store with the same handles that shares nothing which changes. */
   fork(machine: Machine): Content;
 }

@@ -18,6 +18,22 @@ export function isMetadata(content: number): boolean {
   return content <= METADATA_TOP;
 }
 
+/** How often each metadata page (by index) and each other counted page occurs in `handles`. */
+export function countHandles(handles: readonly number[]): {
+  metadata: Map<number, number>;
+  pages: Map<number, number>;
+} {
+  const metadata = new Map<number, number>();
+  const pages = new Map<number, number>();
+  for (const handle of handles) {
+    const [map, index] = isMetadata(handle)
+      ? [metadata, METADATA_TOP - handle]
+      : [pages, -handle - 1];
+    map.set(index, (map.get(index) ?? 0) + 1);
+  }
+  return { metadata, pages };
+}
+
 /** The table of a machine that lends its pages, null when it has none. */
 export function lenderOf(machine: Machine): DramTable | null {
   for (const table of machine.tables) if (table instanceof DramTable) return table;
@@ -97,6 +113,16 @@ export class MetadataPages implements Borrower {
       table.giveBack(page);
     }
     this.#lent.delete(page);
+  }
+
+  /** Keeps the references in `counts` (by page index) and frees every other page. */
+  sweep(counts: ReadonlyMap<number, number>): void {
+    for (let index = 0; index < this.#references.length; index++) {
+      const kept = counts.get(index) ?? 0;
+      if (this.#references[index] === 0) continue;
+      this.#references[index] = Math.max(1, kept);
+      if (kept === 0) this.release(METADATA_TOP - index);
+    }
   }
 
   /** A copy in which every page holds its own bytes. */

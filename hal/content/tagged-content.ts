@@ -10,7 +10,7 @@ import { BigTable } from '../sim/big-table.ts';
 import type { Machine, Saved } from '../sim/snapshot.ts';
 import { SECTOR_BYTES, SECTORS_PER_SLOT, SLOT_BYTES, WHOLE_SLOT } from '../sim/units.ts';
 import { type Content, ContentBase } from './content.ts';
-import { isMetadata, lenderOf, MetadataPages } from './metadata-pages.ts';
+import { countHandles, isMetadata, lenderOf, MetadataPages } from './metadata-pages.ts';
 
 const FIRST_MIXTURES = 1024;
 
@@ -108,6 +108,17 @@ export class TaggedContent extends ContentBase implements Content {
       }
     }
     return bytes;
+  }
+
+  sweep(flash: readonly number[]): void {
+    const { metadata, pages } = countHandles(flash);
+    this.metadata.sweep(metadata);
+    this.#free = 0;
+    for (let index = this.#highWater - 1; index >= 0; index--) {
+      const kept = pages.get(index) ?? 0;
+      this.#references.write(index, kept === 0 ? this.#free : kept);
+      if (kept === 0) this.#free = index + 1;
+    }
   }
 
   fork(machine: Machine): TaggedContent {

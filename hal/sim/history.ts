@@ -105,6 +105,7 @@ export class History {
     invariant(ordinal >= this.oldestOrdinal, 'the history reaches back to the ordinal asked for');
     const index = this.#checkpoints.findLastIndex((point) => point.ordinal <= ordinal);
     const checkpoint = this.#checkpoints[index]!;
+    this.#machine.prepareUnwind();
     this.#machine.log.unwindTo(checkpoint.logPosition);
     this.#machine.restoreParts(checkpoint.parts);
     this.#checkpoints.length = index + 1;

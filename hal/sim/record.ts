@@ -1,8 +1,8 @@
 /**
  * Records: byte layouts declared once, decoded to and encoded from plain objects.
  *
- * Little endian unless a field says otherwise, no padding. Every value is checked when it is encoded,
- * so a layout cannot silently cut it. Carried by `buffer-layout`.
+ * Little endian unless a field says otherwise, no padding. Every value is checked when it is
+ * encoded, so a layout cannot silently cut it. Carried by `buffer-layout`.
  */
 
 import {

@@ -57,6 +57,7 @@ export class Machine {
   readonly log: UndoLog;
   readonly #parts: Saveable[] = [];
   readonly #tables: BigTable[] = [];
+  readonly #preparations: (() => void)[] = [];
 
   constructor(timeline: Timeline, log: UndoLog) {
     this.timeline = timeline;
@@ -76,6 +77,16 @@ export class Machine {
   addTable(table: BigTable): BigTable {
     this.#tables.push(table);
     return table;
+  }
+
+  /** Registers what must happen before the machine is unwound or restored. */
+  beforeUnwind(prepare: () => void): void {
+    this.#preparations.push(prepare);
+  }
+
+  /** To be called before the tables are changed by unwinding or restoring. */
+  prepareUnwind(): void {
+    for (const prepare of this.#preparations) prepare();
   }
 
   get tables(): readonly BigTable[] {

@@ -55,6 +55,7 @@ export class DriveService {
   readonly #record: RecordWriter | null;
   readonly #control: ControlServer | null;
   readonly #controlPath: string;
+  #stopping: Promise<ServeSummary> | null = null;
   readonly #startedAt = process.hrtime.bigint();
   readonly #notice: (text: string) => void;
 
@@ -105,9 +106,14 @@ export class DriveService {
 
   /**
    * Answers what is under way, puts the drive into standby, closes sockets and files.
-   * @returns what was done
+   * @returns what was done; the same for every call
    */
-  async stop(): Promise<ServeSummary> {
+  stop(): Promise<ServeSummary> {
+    this.#stopping ??= this.#shutDown();
+    return this.#stopping;
+  }
+
+  async #shutDown(): Promise<ServeSummary> {
     this.loop.resume();
     await this.server.close();
     if (this.stoppedBecause === null) await this.#standBy();

@@ -89,9 +89,9 @@ describe('commands', () => {
       ...{ mode: 'paused', ordinal: at, profile: 'toy', outstanding: 1, waiting: 0, panic: null },
     });
     expect((await client.ask('step')).result).toMatchObject({ ordinal: at + 1, firedCount: 1 });
-    expect((await client.ask('step', { count: 2 })).result).toMatchObject({ ordinal: at + 3 });
-    const moved = await client.ask('run-to', { ordinal: at + 5 });
-    expect(moved.result).toMatchObject({ ordinal: at + 5, reached: true, mode: 'paused' });
+    expect((await client.ask('step', { count: 1 })).result).toMatchObject({ ordinal: at + 2 });
+    const moved = await client.ask('run-to', { ordinal: at + 3 });
+    expect(moved.result).toMatchObject({ ordinal: at + 3, reached: true, mode: 'paused' });
     expect(request.error).toBeNull();
     const ns = (moved.result!.ns as number) + 50_000_000;
     expect((await client.ask('run-to', { ns })).result).toMatchObject({ ns, reached: true });
