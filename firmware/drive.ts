@@ -166,6 +166,7 @@ export class Drive {
         bus: profile.bus,
         ops: this.ops,
         interrupts: this.interrupts,
+        dram: this.dram,
       }),
     );
     this.link = machine.add(new Link(profile.link, timeline));

@@ -8,6 +8,7 @@
  * (AnandTech 6363, Tech Report 23937); the width of 16 bits a device is assumed.
  */
 
+import type { BandwidthPort } from './ports.ts';
 import { ImpossibleProfile } from './profile.ts';
 import type { RegisterView } from './registers.ts';
 import type { Saveable, Saved } from './sim/snapshot.ts';
@@ -30,7 +31,7 @@ export interface DramRegion {
 
 const DRAM_BASE = 0x4000_0000;
 
-export class Dram implements Saveable {
+export class Dram implements BandwidthPort, Saveable {
   readonly kind = 'hal.dram';
   readonly version = 1;
   readonly settings: DramSettings;

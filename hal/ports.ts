@@ -139,6 +139,12 @@ export interface ContentPort {
   load(content: number, table: TablePort, first: number): boolean;
 }
 
+/** Memory whose bandwidth a device uses. */
+export interface BandwidthPort {
+  /** Charges a transfer; returns the ns by which the memory lags behind. */
+  charge(bytes: number): number;
+}
+
 /** A big table in DRAM. */
 export interface TablePort {
   readonly values: Int32Array;

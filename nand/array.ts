@@ -11,12 +11,13 @@ import { FlashOp, type FlashOps, FlashStatus, SLOTS_PER_OP } from '../hal/flash-
 import type { Geometry } from '../hal/geometry.ts';
 import type { InterruptController } from '../hal/interrupts.ts';
 import type { PagePairing } from '../hal/pairing.ts';
-import { type FlashPort, Irq } from '../hal/ports.ts';
+import { type BandwidthPort, type FlashPort, Irq } from '../hal/ports.ts';
 import { bitCount } from '../hal/sim/bits.ts';
 import { invariant } from '../hal/sim/invariant.ts';
 import { type Probe, ProbeKind } from '../hal/sim/probe.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import type { Alarm, AlarmOwner, Timeline } from '../hal/sim/timeline.ts';
+import { SLOT_BYTES } from '../hal/sim/units.ts';
 import { Channels, COMMAND_NS } from './channel.ts';
 import { DiePhase } from './die-table.ts';
 import { CELLS_PER_SLOT, CONTENT, ORDER, PAGE_WORD, type PageStore } from './page-store.ts';
@@ -35,6 +36,8 @@ export interface ArrayParts {
   store: PageStore;
   contents: Content;
   interrupts: InterruptController;
+  /** Where data comes from and goes to. */
+  dram: BandwidthPort;
 }
 
 export class NandArray implements FlashPort, AlarmOwner, Saveable {
@@ -59,6 +62,7 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable {
   readonly #ops: FlashOps;
   readonly #contents: Content;
   readonly #interrupts: InterruptController;
+  readonly #dram: BandwidthPort;
   readonly #alarms: Alarm[] = [];
   readonly #channelOf: Int32Array;
   /** Descriptor each die works on, NONE when idle. */
@@ -84,6 +88,7 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable {
     this.#ops = parts.ops;
     this.#contents = parts.contents;
     this.#interrupts = parts.interrupts;
+    this.#dram = parts.dram;
     this.phase = new Uint8Array(dies);
     this.dieBusyNs = new Float64Array(dies);
     this.#startedNs = new Float64Array(dies);
@@ -255,7 +260,9 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable {
       ops.pageWord[op * SLOTS_PER_OP + j] = cells[from + PAGE_WORD]!;
       ops.order[op * SLOTS_PER_OP + j] = cells[from + ORDER]!;
     }
-    this.slotCount[0] = this.slotCount[0]! + bitCount(mask);
+    const count = bitCount(mask);
+    this.slotCount[0] = this.slotCount[0]! + count;
+    this.#dram.charge(count * SLOT_BYTES);
   }
 
   #program(op: number): void {
@@ -269,6 +276,7 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable {
       this.store.program(unit + j, ops.content[at]!, ops.pageWord[at]!, ops.order[at]!);
     }
     this.slotCount[1] = this.slotCount[1]! + slotsPerUnit;
+    this.#dram.charge(slotsPerUnit * SLOT_BYTES);
   }
 
   #erase(op: number): void {

@@ -62,6 +62,7 @@ export class NandRig implements ProbeListener {
         store: this.store,
         contents: this.contents,
         interrupts: this.interrupts,
+        dram: { charge: () => 0 },
       }),
     );
     this.probe.listener = this;
