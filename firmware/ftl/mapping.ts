@@ -82,15 +82,20 @@ export class Mapping {
     this.#superblocks.removeValid(this.geometry.superblockOf(slot));
   }
 
-  /** Walks the whole map: bits and counts agree with it. For tests. */
+  /** Walks the whole map: bits and counts agree with it, no slot serves two pages. For tests. */
   verify(): void {
     const counts = new Int32Array(this.geometry.superblocks);
+    const taken = new Uint8Array(Math.ceil(this.geometry.slots / 8));
     let mapped = 0;
     for (const cell of this.l2p.values) {
       if (cell === UNMAPPED || cell > this.flashTop) continue;
       mapped++;
-      invariant(this.isValid(cell - 1), 'a mapped slot has its valid bit set');
-      const superblock = this.geometry.superblockOf(cell - 1);
+      const slot = cell - 1;
+      invariant(this.isValid(slot), 'a mapped slot has its valid bit set');
+      const bit = 1 << (slot & 7);
+      invariant((taken[slot >>> 3]! & bit) === 0, 'no two pages share a slot');
+      taken[slot >>> 3] = taken[slot >>> 3]! | bit;
+      const superblock = this.geometry.superblockOf(slot);
       counts[superblock] = counts[superblock]! + 1;
     }
     let bits = 0;

@@ -68,10 +68,7 @@ export class AlarmHeap {
   }
 
   arm(alarm: number, atNs: number, sequence: number): void {
-    invariant(
-      this.#atNs[alarm] === UNARMED,
-      'a pending alarm is disarmed before it is armed',
-    );
+    invariant(this.#atNs[alarm] === UNARMED, 'a pending alarm is disarmed before it is armed');
     if (alarm === this.#stale) this.#stale = NONE;
     this.#atNs[alarm] = atNs;
     this.#sequence[alarm] = sequence;

@@ -296,6 +296,7 @@ function readCells(
 
 /** Tables first, since parts look into them when they are restored. */
 function commit(machine: Machine, states: Saved[], cells: Int32Array[], before: SavedPart[]): void {
+  machine.prepareUnwind();
   const old = machine.tables.map((table, index) => table.exchange(cells[index]!));
   let kind = '';
   try {

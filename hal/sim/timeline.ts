@@ -90,7 +90,10 @@ export class Timeline implements Saveable {
   }
 
   armAt(alarm: number, atNs: number): void {
-    invariant(atNs >= this.nowNs, 'an alarm is never armed in the past');
+    invariant(
+      atNs >= this.nowNs && atNs < Number.POSITIVE_INFINITY,
+      'an alarm is armed for a finite time that has not passed',
+    );
     this.#heap.arm(alarm, atNs, this.#nextSequence++);
   }
 

@@ -147,7 +147,7 @@ describe('host stream: a queue of writes, cut', () => {
   test('what a cut leaves is the image of that instant, and stays so while the drive goes on', () => {
     const sender = new Sender('fork', 8);
     sender.submit(100);
-    sender.runEvents(900);
+    sender.runEvents(300);
     const fork = sender.host.drive.image.fork();
     const then = fork.programmedSlots();
     sender.runToEnd();

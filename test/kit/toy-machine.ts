@@ -1,7 +1,7 @@
 /**
- * A machine of two parts, small enough to run thousands of times: a writer that scatters values over
- * a big table, and a reader that adds up what it finds and now and then calls the writer off. Both
- * arm alarms with varied delays, also equal ones.
+ * A machine of two parts, small enough to run thousands of times: a writer that scatters values
+ * over a big table, and a reader that adds up what it finds and now and then calls the writer off.
+ * Both arm alarms with varied delays, also equal ones.
  */
 import { BigTable } from '../../hal/sim/big-table.ts';
 import { RandomStream } from '../../hal/sim/random.ts';

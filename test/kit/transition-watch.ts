@@ -6,7 +6,9 @@ import { ProbeKind, type ProbeListener } from '../../hal/sim/probe.ts';
 import type { MachineTable } from '../../hal/sim/state-machine.ts';
 
 /** Which notes belong to the table: superblocks, or one cold machine by its number. */
-export type Watched = { kind: ProbeKind.Superblock } | { kind: ProbeKind.Transition; number: number };
+export type Watched =
+  | { kind: ProbeKind.Superblock }
+  | { kind: ProbeKind.Transition; number: number };
 
 export class TransitionWatch implements ProbeListener {
   readonly table: MachineTable;

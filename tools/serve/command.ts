@@ -4,8 +4,8 @@ import { wholeNumber } from '../cli/arguments.ts';
 import { byteCount } from '../cli/drive-options.ts';
 
 const EXAMPLES = `
-The drive is new and empty at each start. It speaks NBD, which qemu, fio, libnbd and the Linux kernel
-understand. Ctrl+C ends it cleanly: requests are answered, the drive goes into standby.
+The drive is new and empty at each start. It speaks NBD, which qemu, fio, libnbd and the Linux
+kernel understand. Ctrl+C ends it cleanly: requests are answered, the drive goes into standby.
 
 Without --realtime the emulator runs as fast as it can while requests are outstanding; with it no
 answer comes before the real drive's would. When nothing is outstanding emulated time follows the

@@ -81,8 +81,9 @@ export class RequestQueue extends HostQueue {
     this.push(op, lba, sectors, fua, job.number, offset);
   }
 
-  get hasFinished(): boolean {
-    return this.#finished.length > 0;
+  /** Requests that `deliver` would answer. */
+  get finishedCount(): number {
+    return this.#finished.length;
   }
 
   /** Answers what has ended; between two events only. */

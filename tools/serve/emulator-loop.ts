@@ -2,24 +2,23 @@
  * The loop that runs a served drive between turns of Node's event loop.
  *
  * A turn fires events until the host's queue is empty or a slice of wall time is used up, answers
- * what has ended, and lets the sockets breathe. By default the emulator runs as fast as it can while
- * commands are outstanding; paced, no event fires before the wall clock has come to its instant.
- * With nothing outstanding emulated time follows the wall clock either way, so that the drive's idle
- * work is done; unpaced, gaps under `GAP_MIN_MS` take no emulated time, because they are the
- * server's and the sockets' own.
+ * what has ended, and lets the sockets breathe. By default the emulator runs as fast as it can
+ * while commands are outstanding; paced, no event fires before the wall clock has come to its
+ * instant. With nothing outstanding emulated time follows the wall clock either way, so that the
+ * drive's idle work is done; unpaced, gaps under `GAP_MIN_MS` take no emulated time, because they
+ * are the server's and the sockets' own.
  */
 
 import type { Drive } from '../../firmware/drive.ts';
 import { InvariantBroken } from '../../hal/sim/invariant.ts';
 import { NS_PER_MS, NS_PER_S } from '../../hal/sim/units.ts';
 import { RunError } from '../errors.ts';
+import { AnswerBatch } from './answer-batch.ts';
 import type { EmulatorClock, RequestQueue } from './drive-backend.ts';
 import { Pacer } from './pacing.ts';
 
 /** Wall time of one turn. */
 const SLICE_MS = 1;
-/** Longest time that answers are held for company. */
-const HOLD_MS = 0.5;
 /** Idle gaps from this length on pass in emulated time, too. */
 const GAP_MIN_MS = 5;
 /** Longest sleep with nothing outstanding. */
@@ -101,9 +100,7 @@ export class EmulatorLoop implements EmulatorClock {
   #isSoon = false;
   /** A request has come since the last turn. */
   #hasArrived = false;
-  /** Answers are held, since when. */
-  #isHolding = false;
-  #heldSinceMs = 0;
+  readonly #batch = new AnswerBatch();
   /** Wall clock up to which emulated time has passed; meaningful with nothing outstanding. */
   #idleSinceMs = 0;
   /** Emulated instant of the newest request. */
@@ -194,19 +191,12 @@ export class EmulatorLoop implements EmulatorClock {
     else if (this.mode === LoopMode.Running) this.#runTurn();
   };
 
-  /**
-   * Answers are held while requests still come in with every turn: together they leave in one
-   * write, one by one the sockets cost more than the emulator.
-   */
   #mayHold(): boolean {
     const hasArrived = this.#hasArrived;
     this.#hasArrived = false;
-    if (this.realtime || !this.#queue.hasFinished) return false;
-    const nowMs = this.#clock.nowMs();
-    if (!this.#isHolding) this.#heldSinceMs = nowMs;
-    this.#isHolding = hasArrived && this.mode === LoopMode.Running;
-    if (nowMs - this.#heldSinceMs >= HOLD_MS) this.#isHolding = false;
-    return this.#isHolding;
+    if (this.realtime || this.mode !== LoopMode.Running) return false;
+    const queue = this.#queue;
+    return this.#batch.mayHold(hasArrived, queue.finishedCount, queue.pendingCount > 0);
   }
 
   #callIdle(): void {

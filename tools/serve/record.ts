@@ -1,10 +1,11 @@
 /**
  * Records of a served drive: what the host asked, by event ordinal, as newline-delimited JSON.
  *
- * One header, one line a host command in the order in which they entered the queue, one line at the
- * end. A command entered after event `at`, when the clock stood at `ns`: the clock may have moved
- * without an event. The emulator is deterministic, so this is all it takes to have the run again, on
- * a drive that holds tags instead of bytes, too. A server that died leaves a record without an end.
+ * One header, one line a host command in the order in which they entered the queue, one line at
+ * the end. A command entered after event `at`, when the clock stood at `ns`: the clock may have
+ * moved without an event. The emulator is deterministic, so this is all it takes to have the run
+ * again, on a drive that holds tags instead of bytes, too. A server that died leaves a record
+ * without an end.
  */
 
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
@@ -170,12 +171,12 @@ function headerOf(line: Line, where: string): RecordHeader {
       `${where}: this is no record of bf3 serve: "format" must be "${RECORD_FORMAT}"`,
     );
   }
-  if (line.version !== RECORD_VERSION) {
+  const { version, profile, seed, program } = line;
+  if (version !== RECORD_VERSION) {
     throw new UsageError(
-      `${where}: version ${String(line.version)} of the format; this program reads ${RECORD_VERSION}`,
+      `${where}: version ${String(version)} of the format; this program reads ${RECORD_VERSION}`,
     );
   }
-  const { profile, seed, program } = line;
   if (typeof profile !== 'string' || typeof seed !== 'string') {
     throw new UsageError(`${where}: "profile" and "seed" must be strings`);
   }

@@ -1,8 +1,8 @@
 /**
  * A recorded run again: the commands of a served drive, given back at their event ordinals.
  *
- * The source is the adapter's command source and the history's input source at once. What pages held
- * is not recorded and makes no difference to time: each page written gets a tag of its own.
+ * The source is the adapter's command source and the history's input source at once. What pages
+ * held is not recorded and makes no difference to time: each page written gets a tag of its own.
  */
 
 import { PAGES_PER_COMMAND } from '../../hal/ports.ts';

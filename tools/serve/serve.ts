@@ -49,12 +49,13 @@ export async function runServe(options: ServeCommandOptions): Promise<void> {
   );
   await ended;
   const summary = await service.stop();
+  const { stoppedBecause } = service;
   process.stdout.write(
     options.json === true
-      ? `${JSON.stringify({ event: 'stopped', stoppedBecause: service.stoppedBecause, ...summary })}\n`
+      ? `${JSON.stringify({ event: 'stopped', stoppedBecause, ...summary })}\n`
       : `\n${summaryText(summary)}`,
   );
-  if (service.stoppedBecause !== null) process.exitCode = 1;
+  if (stoppedBecause !== null) process.exitCode = 1;
 }
 
 function targetOf(options: ServeCommandOptions): NbdListenTarget {

@@ -1,13 +1,13 @@
 /**
- * Goal: the heap fires exactly what a sorted list would, also while an alarm is being served and
- * its place at the root is a hole. Method: random programs on both, compared after every step.
+ * Goal: the heap fires exactly what a sorted list would, also while the place of an alarm that is
+ * being served is still open. Method: random programs on both, compared after every step.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AlarmHeap } from '../../../hal/sim/alarm-heap.ts';
 import { InvariantBroken } from '../../../hal/sim/invariant.ts';
 
-/** Enough for four levels of the heap. */
+/** Enough for a heap of several levels that is not full. */
 const ALARMS = 90;
 
 interface Pending {
@@ -41,7 +41,7 @@ class SortedList {
   }
 }
 
-/** First difference between heap and list, empty when they agree; `peek` also closes the hole. */
+/** First difference between heap and list, empty when they agree; `peek` also asks what is next. */
 function difference(heap: AlarmHeap, list: SortedList, peek: boolean): string {
   if (heap.pendingCount !== list.size) return `${heap.pendingCount} pending, ${list.size} expected`;
   for (let alarm = 0; alarm < ALARMS; alarm++) {
@@ -60,6 +60,7 @@ type Step =
   | { what: 'disarm'; alarm: number }
   | { what: 'take' }
   | { what: 'take and arm again'; afterNs: number }
+  | { what: 'grow'; capacity: number }
   | { what: 'peek' };
 
 const alarm = fc.nat(ALARMS - 1);
@@ -73,13 +74,21 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ what: fc.constant('take and arm again' as const), afterNs }),
   },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      what: fc.constant('grow' as const),
+      capacity: fc.integer({ min: ALARMS, max: 4 * ALARMS }),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ what: fc.constant('peek' as const) }) },
 );
 
-function run(heap: AlarmHeap, steps: readonly Step[]): string {
+function run(heap: AlarmHeap, steps: readonly Step[], firstCapacity = ALARMS): string {
   const list = new SortedList();
   let nowNs = 0;
   let sequence = 0;
+  let capacity = firstCapacity;
   const arm = (which: number, delayNs: number): void => {
     if (list.get(which) !== undefined) return;
     heap.arm(which, nowNs + delayNs, sequence);
@@ -87,6 +96,10 @@ function run(heap: AlarmHeap, steps: readonly Step[]): string {
   };
   for (const [index, s] of steps.entries()) {
     if (s.what === 'arm') arm(s.alarm, s.afterNs);
+    if (s.what === 'grow' && s.capacity > capacity) {
+      capacity = s.capacity;
+      heap.grow(capacity);
+    }
     if (s.what === 'disarm') {
       heap.disarm(s.alarm);
       list.disarm(s.alarm);
@@ -124,7 +137,7 @@ describe('alarm heap', () => {
         run(heap, a);
         heap.clear();
         expect(heap.pendingCount).toBe(0);
-        expect(run(heap, b)).toBe('');
+        expect(run(heap, b, 4 * ALARMS)).toBe('');
       }),
     );
     const heap = new AlarmHeap(2);
@@ -144,7 +157,7 @@ describe('alarm heap', () => {
     expect(order.map(() => heap.take())).toEqual(order);
   });
 
-  it('lets the alarm that is being served be armed, and others be disarmed beside the hole', () => {
+  it('lets the alarm that is being served be armed, and others be disarmed meanwhile', () => {
     const heap = new AlarmHeap(4);
     for (let i = 0; i < 4; i++) heap.arm(i, 10 * i, i);
     expect(heap.take()).toBe(0);

@@ -147,7 +147,8 @@ describe('timeline: alarms', () => {
     timeline.runUntil(100);
     expect(() => alarm.armAt(99)).toThrow(InvariantBroken);
     expect(() => alarm.armAfter(Number.NaN)).toThrow(InvariantBroken);
-    expect(alarm.armed).toBe(false);
+    expect(() => alarm.armAfter(Number.POSITIVE_INFINITY)).toThrow(InvariantBroken);
+    expect([alarm.armed, timeline.pendingCount]).toEqual([false, 0]);
     alarm.armAt(100);
     expect([alarm.armed, alarm.deadlineNs]).toEqual([true, 100]);
     expect(() => alarm.armAfter(5)).toThrow(InvariantBroken);

@@ -192,7 +192,7 @@ describe('clients', () => {
     expect(ids.size).toBe(300);
   });
 
-  test('a client that vanishes leaves nothing behind; the socket is private and removed', async () => {
+  test('a client that vanishes leaves nothing behind; the socket is its own', async () => {
     const client = await Client.open();
     client.socket.write('{"id":1,"cmd":"run-to","ordinal":999999999999}\n');
     client.socket.destroy();

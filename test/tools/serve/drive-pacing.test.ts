@@ -1,5 +1,9 @@
-/** Goal: emulated time and wall time belong together as promised; the clock is in the test's hand. */
+/**
+ * Goal: emulated time and wall time belong together as promised.
+ * Method: a clock in the test's hand.
+ */
 import { describe, expect, test } from 'vitest';
+import { AnswerBatch } from '../../../tools/serve/answer-batch.ts';
 import { NbdError, NbdKind } from '../../../tools/serve/nbd/backend.ts';
 import { Pacer } from '../../../tools/serve/pacing.ts';
 import { HandRequest, ServedToy } from './drive-kit.ts';
@@ -31,6 +35,42 @@ describe('Pacer', () => {
     expect([pacer.lostNs, pacer.targetNs(150)]).toEqual([0, 150_000_000]);
     pacer.reached(151, 50_000_000);
     expect([pacer.lostNs, pacer.targetNs(151)]).toEqual([101_000_000, 50_000_000]);
+  });
+});
+
+describe('AnswerBatch', () => {
+  /** Turns until a client's `depth` requests, arriving one a turn, are answered; and how many. */
+  function batchOf(batch: AnswerBatch, depth: number): { turns: number; answers: number } {
+    for (let turns = 1; ; turns++) {
+      const answers = Math.min(turns, depth);
+      if (!batch.mayHold(turns <= depth, answers, false)) return { turns, answers };
+    }
+  }
+
+  test('at depth one an answer leaves at once, but for one look in 65', () => {
+    const batch = new AnswerBatch();
+    const turns = Array.from({ length: 65 }, () => batchOf(batch, 1).turns);
+    expect(turns.slice(0, 64).every((count) => count === 1)).toBe(true);
+    expect(turns[64]).toBe(11);
+    expect(batch.depth).toBe(1);
+  });
+
+  test('depth is found by the look, then half of it is waited for', () => {
+    const batch = new AnswerBatch();
+    for (let i = 0; i < 65; i++) batchOf(batch, 32);
+    expect(batch.depth).toBe(32);
+    expect(batchOf(batch, 32)).toEqual({ turns: 16, answers: 16 });
+  });
+
+  test('a client that queues less than hoped for waits some turns once', () => {
+    const batch = new AnswerBatch();
+    batch.depth = 32;
+    expect(batchOf(batch, 1).turns).toBe(11);
+    expect(batch.depth).toBe(1);
+  });
+
+  test('with nothing to answer nothing is held', () => {
+    expect(new AnswerBatch().mayHold(true, 0, true)).toBe(false);
   });
 });
 
