@@ -5,6 +5,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { BOOT_TABLE } from '../firmware/boot.ts';
+import { WRITE_MODE_TABLE } from '../firmware/ftl/performance-mode.ts';
+import { SUPERBLOCK_TABLE } from '../firmware/ftl/superblocks.ts';
 import { type MachineTable, toMermaid } from '../hal/sim/state-machine.ts';
 import { DIE_TABLE } from '../nand/die-table.ts';
 
@@ -13,6 +16,9 @@ const ROOMS = ['firmware', 'hal', 'nand', 'sata', 'tools'];
 
 /** Every diagram: the README that shows it and the table that it is drawn from, in reading order. */
 const DIAGRAMS: readonly (readonly [readme: string, table: MachineTable])[] = [
+  ['firmware/README.md', BOOT_TABLE],
+  ['firmware/ftl/README.md', SUPERBLOCK_TABLE],
+  ['firmware/ftl/README.md', WRITE_MODE_TABLE],
   ['nand/README.md', DIE_TABLE],
 ];
 

@@ -19,7 +19,7 @@ export interface PageBacking {
 }
 
 const NONE = -1;
-const FRAMES_PER_SLAB = 256;
+const FRAMES_PER_SLAB = 1024;
 const ZEROS = new Uint8Array(SLOT_BYTES);
 
 export class ByteContent extends ContentBase implements Content {
@@ -30,6 +30,7 @@ export class ByteContent extends ContentBase implements Content {
   readonly #machine: Machine | null;
   readonly #framesMax: number;
   readonly #backing: PageBacking | null;
+  readonly #allocate: (bytes: number) => Uint8Array;
   /** References to each page. */
   #references = new Int32Array(1024);
   /** Frame of each page, NONE when it is in the backing or free. */
@@ -47,14 +48,17 @@ export class ByteContent extends ContentBase implements Content {
    * @param framesMax pages of 4 KiB kept in memory
    * @param backing takes the rest; without one the bound is not enforced
    * @param machine holds the table that metadata pages refer to; needed to restore a new machine
+   * @param allocate makes memory for frames; a host program may know a cheaper kind than plain arrays
    */
   constructor(
     framesMax: number,
     backing: PageBacking | null,
     machine: Machine | null = null,
     metadata = new MetadataPages(),
+    allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes),
   ) {
     super();
+    this.#allocate = allocate;
     this.#machine = machine;
     this.#framesMax = Math.max(64, framesMax);
     this.#backing = backing;
@@ -74,7 +78,8 @@ export class ByteContent extends ContentBase implements Content {
   store(bytes: Uint8Array, offset = 0): number {
     const page = this.#takePage();
     const frame = this.#frames[this.#frameOf[page]!]!;
-    frame.set(bytes.subarray(offset, offset + SLOT_BYTES));
+    const whole = offset === 0 && bytes.length === SLOT_BYTES;
+    frame.set(whole ? bytes : bytes.subarray(offset, offset + SLOT_BYTES));
     return -page - 1;
   }
 
@@ -250,7 +255,7 @@ export class ByteContent extends ContentBase implements Content {
   #addSlab(): void {
     const room = this.#backing === null ? FRAMES_PER_SLAB : this.#framesMax - this.#frames.length;
     const count = Math.min(FRAMES_PER_SLAB, room);
-    const slab = new Uint8Array(count * SLOT_BYTES);
+    const slab = this.#allocate(count * SLOT_BYTES);
     // The lowest frame is taken first, as the clock visits them.
     const last = this.#frames.length + count - 1;
     for (let i = 0; i < count; i++) {

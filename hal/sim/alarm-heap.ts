@@ -1,150 +1,194 @@
 /**
  * The alarm heap: pending deadlines ordered by (deadline, arming sequence).
  *
- * A tournament over typed arrays: every alarm has a leaf of its own, every inner node holds the
- * alarm that fires first of those below it, so a change replays one path to the root and moves
- * nothing. A machine claims a hundred alarms or so; a path is seven comparisons, most of them
- * predictable. While an alarm is being served its leaf is *stale*: most handlers arm the same alarm
- * again, and then its path is replayed once instead of twice.
+ * A 4-ary heap over typed arrays. While an alarm is being served its entry stays at the root as a
+ * *hole*: an alarm armed meanwhile takes the hole with one sift instead of a pop and a push, and
+ * most handlers arm exactly one. The hole keeps its key, which is the smallest, so every other
+ * operation remains correct while it is there.
  */
 
 import { invariant } from './invariant.ts';
 
-const UNARMED = Number.POSITIVE_INFINITY;
-const NONE = -1;
-const ROOT = 1;
+const ARITY = 4;
+const UNARMED = -1;
 
 export class AlarmHeap {
-  /** Leaves: a power of two, at least the number of alarms. */
-  #leaves = 0;
-  /** Deadline of each alarm, infinite when it is not pending. */
-  #atNs = new Float64Array(0);
-  /** Arming sequence number of each alarm: equal deadlines fire first armed, first fired. */
-  #sequence = new Float64Array(0);
-  /** Alarm that fires first below each node; leaves begin at `#leaves`. */
-  #first = new Int32Array(0);
+  /** Deadlines by heap position. */
+  #atNs: Float64Array;
+  /** Arming sequence numbers by heap position: equal deadlines fire first armed, first fired. */
+  #sequence: Float64Array;
+  /** Alarm numbers by heap position. */
+  #alarm: Int32Array;
+  /** Heap position of each alarm, UNARMED when it is not pending. */
+  #positionOf: Int32Array;
+  /** Entries in use, the hole included. */
   #count = 0;
-  /** Alarm taken whose path has not been replayed, NONE when there is none. */
-  #stale = NONE;
+  /** The root is an alarm being served. */
+  #hole = false;
 
-  /** @param capacity number of alarms there is room for */
   constructor(capacity: number) {
-    this.grow(capacity);
+    this.#atNs = new Float64Array(capacity);
+    this.#sequence = new Float64Array(capacity);
+    this.#alarm = new Int32Array(capacity);
+    this.#positionOf = new Int32Array(capacity).fill(UNARMED);
   }
 
   /** Number of pending alarms. */
   get pendingCount(): number {
-    return this.#count;
+    return this.#hole ? this.#count - 1 : this.#count;
   }
 
   /** Makes room for alarm numbers below `capacity`. */
   grow(capacity: number): void {
-    this.#replayStale();
-    const before = this.#atNs;
-    const sequence = this.#sequence;
-    this.#leaves = 2;
-    while (this.#leaves < capacity) this.#leaves *= 2;
-    this.#atNs = new Float64Array(this.#leaves).fill(UNARMED);
-    this.#sequence = new Float64Array(this.#leaves);
-    this.#first = new Int32Array(2 * this.#leaves);
-    this.#atNs.set(before);
-    this.#sequence.set(sequence);
-    for (let alarm = 0; alarm < this.#leaves; alarm++) this.#first[this.#leaves + alarm] = alarm;
-    for (let node = this.#leaves - 1; node >= ROOT; node--) this.#first[node] = this.#winner(node);
+    const positionOf = new Int32Array(capacity).fill(UNARMED);
+    positionOf.set(this.#positionOf);
+    this.#positionOf = positionOf;
+    this.#atNs = copyInto(new Float64Array(capacity), this.#atNs);
+    this.#sequence = copyInto(new Float64Array(capacity), this.#sequence);
+    this.#alarm = copyInto(new Int32Array(capacity), this.#alarm);
   }
 
   isArmed(alarm: number): boolean {
-    return this.#atNs[alarm] !== UNARMED;
+    return this.#positionOf[alarm]! >= 0;
   }
 
   /** Deadline of a pending alarm, in ns; -1 when it is not pending. */
   deadlineNs(alarm: number): number {
-    const atNs = this.#atNs[alarm]!;
-    return atNs === UNARMED ? NONE : atNs;
+    const position = this.#positionOf[alarm]!;
+    return position < 0 ? -1 : this.#atNs[position]!;
   }
 
   sequenceOf(alarm: number): number {
-    return this.isArmed(alarm) ? this.#sequence[alarm]! : NONE;
+    const position = this.#positionOf[alarm]!;
+    return position < 0 ? -1 : this.#sequence[position]!;
   }
 
   arm(alarm: number, atNs: number, sequence: number): void {
-    invariant(this.#atNs[alarm] === UNARMED, 'a pending alarm is disarmed before it is armed');
-    if (alarm === this.#stale) this.#stale = NONE;
-    this.#atNs[alarm] = atNs;
-    this.#sequence[alarm] = sequence;
-    this.#count++;
-    this.#replay(alarm);
+    invariant(
+      this.#positionOf[alarm] === UNARMED,
+      'a pending alarm is disarmed before it is armed',
+    );
+    if (this.#hole) {
+      this.#hole = false;
+      this.#siftDown(0, atNs, sequence, alarm);
+    } else {
+      this.#siftUp(this.#count++, atNs, sequence, alarm);
+    }
   }
 
   disarm(alarm: number): void {
-    if (this.#atNs[alarm] === UNARMED) return;
-    this.#atNs[alarm] = UNARMED;
-    this.#count--;
-    this.#replay(alarm);
+    const position = this.#positionOf[alarm]!;
+    if (position < 0) return;
+    this.#positionOf[alarm] = UNARMED;
+    this.#removeAt(position);
   }
 
   /** Earliest deadline, or Infinity when nothing is pending. */
   get nextNs(): number {
-    if (this.#stale !== NONE) this.#replayStale();
-    return this.#atNs[this.#first[ROOT]!]!;
+    this.#closeHole();
+    return this.#count === 0 ? Number.POSITIVE_INFINITY : this.#atNs[0]!;
   }
 
   /** Alarm that fires next, or -1. */
   get nextAlarm(): number {
-    return this.nextNs === UNARMED ? NONE : this.#first[ROOT]!;
+    this.#closeHole();
+    return this.#count === 0 ? -1 : this.#alarm[0]!;
   }
 
-  /** Takes the earliest alarm out; -1 when nothing is pending. */
+  /** Takes the earliest alarm out, leaving its place as the hole; -1 when nothing is pending. */
   take(): number {
-    if (this.nextNs === UNARMED) return NONE;
-    const alarm = this.#first[ROOT]!;
-    this.#atNs[alarm] = UNARMED;
-    this.#count--;
-    this.#stale = alarm;
+    this.#closeHole();
+    if (this.#count === 0) return -1;
+    const alarm = this.#alarm[0]!;
+    this.#positionOf[alarm] = UNARMED;
+    this.#hole = true;
     return alarm;
   }
 
   clear(): void {
-    this.#atNs.fill(UNARMED);
+    this.#positionOf.fill(UNARMED);
     this.#count = 0;
-    this.#stale = NONE;
+    this.#hole = false;
   }
 
-  #replayStale(): void {
-    const alarm = this.#stale;
-    if (alarm === NONE) return;
-    this.#stale = NONE;
-    this.#replay(alarm);
+  #closeHole(): void {
+    if (!this.#hole) return;
+    this.#hole = false;
+    this.#removeAt(0);
   }
 
-  #winner(node: number): number {
-    const left = this.#first[2 * node]!;
-    const right = this.#first[2 * node + 1]!;
-    const leftNs = this.#atNs[left]!;
-    const rightNs = this.#atNs[right]!;
-    const tie = leftNs === rightNs && this.#sequence[left]! < this.#sequence[right]!;
-    return leftNs < rightNs || tie ? left : right;
-  }
-
-  /** Plays the matches on an alarm's path again, as far as their outcomes change. */
-  #replay(alarm: number): void {
-    const first = this.#first;
-    const atNs = this.#atNs;
-    let node = this.#leaves + alarm;
-    let mine = alarm;
-    let mineNs = atNs[alarm]!;
-    while (node > ROOT) {
-      const other = first[node ^ 1]!;
-      const otherNs = atNs[other]!;
-      if (otherNs < mineNs) {
-        mine = other;
-        mineNs = otherNs;
-      } else if (otherNs === mineNs && this.#sequence[other]! < this.#sequence[mine]!) {
-        mine = other;
-      }
-      node >>= 1;
-      if (mine !== alarm && first[node] === mine) return;
-      first[node] = mine;
+  #removeAt(position: number): void {
+    const last = --this.#count;
+    if (position === last) return;
+    const atNs = this.#atNs[last]!;
+    const sequence = this.#sequence[last]!;
+    const alarm = this.#alarm[last]!;
+    const parent = (position - 1) >> 2;
+    if (position > 0 && this.#isBefore(atNs, sequence, parent)) {
+      this.#siftUp(position, atNs, sequence, alarm);
+    } else {
+      this.#siftDown(position, atNs, sequence, alarm);
     }
   }
+
+  #isBefore(atNs: number, sequence: number, position: number): boolean {
+    const other = this.#atNs[position]!;
+    return atNs < other || (atNs === other && sequence < this.#sequence[position]!);
+  }
+
+  #siftUp(from: number, atNs: number, sequence: number, alarm: number): void {
+    let position = from;
+    while (position > 0) {
+      const parent = (position - 1) >> 2;
+      if (!this.#isBefore(atNs, sequence, parent)) break;
+      this.#place(position, this.#atNs[parent]!, this.#sequence[parent]!, this.#alarm[parent]!);
+      position = parent;
+    }
+    this.#place(position, atNs, sequence, alarm);
+  }
+
+  /** The hottest loop of the machine: it holds the columns in locals and moves entries itself. */
+  #siftDown(from: number, atNs: number, sequence: number, alarm: number): void {
+    const times = this.#atNs;
+    const sequences = this.#sequence;
+    const alarms = this.#alarm;
+    const positionOf = this.#positionOf;
+    const count = this.#count;
+    let position = from;
+    for (;;) {
+      const first = position * ARITY + 1;
+      if (first >= count) break;
+      const end = Math.min(first + ARITY, count);
+      let best = first;
+      let bestNs = times[first]!;
+      for (let child = first + 1; child < end; child++) {
+        const childNs = times[child]!;
+        if (childNs > bestNs) continue;
+        if (childNs === bestNs && sequences[child]! > sequences[best]!) continue;
+        best = child;
+        bestNs = childNs;
+      }
+      const bestSequence = sequences[best]!;
+      if (atNs < bestNs || (atNs === bestNs && sequence < bestSequence)) break;
+      const moved = alarms[best]!;
+      times[position] = bestNs;
+      sequences[position] = bestSequence;
+      alarms[position] = moved;
+      positionOf[moved] = position;
+      position = best;
+    }
+    this.#place(position, atNs, sequence, alarm);
+  }
+
+  #place(position: number, atNs: number, sequence: number, alarm: number): void {
+    this.#atNs[position] = atNs;
+    this.#sequence[position] = sequence;
+    this.#alarm[position] = alarm;
+    this.#positionOf[alarm] = position;
+  }
+}
+
+function copyInto<T extends Float64Array | Int32Array>(larger: T, smaller: T): T {
+  larger.set(smaller);
+  return larger;
 }

@@ -186,11 +186,18 @@ function buildDrive(
   let queue: RequestQueue | null = null;
   const drive = new Drive(options.profile, {
     seed,
-    contents: (machine) => new ByteContent(frames, spill, machine),
+    contents: (machine) => new ByteContent(frames, spill, machine, undefined, sharedMemory),
     source: ({ contents }) => {
       queue = new RequestQueue(contents as ByteContent);
       return queue;
     },
   });
   return { drive, queue: queue as unknown as RequestQueue };
+}
+
+/**
+ * Frames in shared memory: the engine counts plain arrays as its own and collects garbage for them.
+ */
+function sharedMemory(bytes: number): Uint8Array {
+  return new Uint8Array(new SharedArrayBuffer(bytes));
 }
