@@ -171,9 +171,9 @@ export class Drive {
     );
     this.link = machine.add(new Link(profile.link, timeline));
     const answers = machine.add(new Answers(profile.identity, () => this.#smartCounters()));
-    const { link, interrupts } = this;
+    const { link, interrupts, dram } = this;
     this.port = machine.add(
-      new DevicePort({ timeline, probe, link, answers, contents, interrupts }),
+      new DevicePort({ timeline, probe, link, answers, contents, interrupts, dram }),
     );
     this.l2p = this.#mapRegion();
     this.validBits = machine.addTable(
@@ -234,7 +234,12 @@ export class Drive {
 
   /** Named, addressed registers of every part that has some. */
   registers(): RegisterView[] {
-    return [this.interrupts, this.dram, this.power].map((part) => part.registers());
+    const { power, interrupts, timers, dram, array, port } = this;
+    return [
+      ...[power, interrupts, timers, dram, array, port].map((part) => part.registers()),
+      this.arm.registers(0x9000_0000),
+      this.aragon.core.registers(0x9000_1000),
+    ];
   }
 
   #board(pairing: PagePairing): Board {

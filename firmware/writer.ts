@@ -142,9 +142,6 @@ export class Writer implements OpClient, Saveable {
   #ask(slot: number): void {
     const { host } = this.#board;
     const count = this.#burst(slot);
-    // What an earlier command left there must not be taken for data that never arrived.
-    const at = slot * PAGES_PER_COMMAND + this.#logged[slot]!;
-    for (let i = at; i < at + count; i++) host.content[i] = 0;
     this.#buffer.reserved += count;
     host.requestPages(slot, count);
   }

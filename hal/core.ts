@@ -8,6 +8,7 @@
  */
 
 import type { CorePort, TaskBody } from './ports.ts';
+import type { RegisterView } from './registers.ts';
 import { InvariantBroken, invariant } from './sim/invariant.ts';
 import { type Probe, ProbeKind } from './sim/probe.ts';
 import type { Saveable, Saved } from './sim/snapshot.ts';
@@ -136,6 +137,26 @@ export class Core implements CorePort, AlarmOwner, Saveable {
     this.busyNs += this.#freeAtNs - now;
     this.#task = NO_TASK;
     this.#latch();
+  }
+
+  registers(baseAddress: number): RegisterView {
+    const register = (name: string, offset: number, says: string, read: () => number) => ({
+      ...{ name, offset, says, read },
+    });
+    return {
+      name: this.name.toUpperCase(),
+      baseAddress,
+      registers: [
+        register('STATE', 0x00, '0 wfi, 1 busy, 2 halted', () =>
+          this.panic !== null ? 2 : Number(this.isBusy),
+        ),
+        register('TASK', 0x04, 'number of the task being executed', () => this.#task),
+        register('OPERAND', 0x08, 'its operand', () => this.#operand),
+        register('WAITING', 0x0c, 'tasks in the queues', () => this.waitingCount),
+        register('TASKS', 0x10, 'tasks run', () => this.taskCount),
+        register('BUSY_NS', 0x14, 'ns not waiting', () => this.busyNs),
+      ],
+    };
   }
 
   /** Stops the core for good: the armed task does not run any more. */

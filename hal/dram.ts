@@ -102,6 +102,12 @@ export class Dram implements BandwidthPort, Saveable {
         { name: 'SIZE', offset: 0x00, says: 'bytes fitted', read: () => this.bytes },
         { name: 'USED', offset: 0x04, says: 'bytes in regions', read: () => this.#bytesUsed },
         { name: 'DEVICES', offset: 0x08, says: 'devices', read: () => this.settings.devices },
+        {
+          name: 'PARITY',
+          offset: 0x10,
+          says: '1: a third device carries parity',
+          read: () => Number(this.settings.parityDevice),
+        },
         { name: 'MOVED', offset: 0x0c, says: 'bytes moved', read: () => this.bytesMoved },
       ],
     };

@@ -8,6 +8,7 @@
 import type { Core } from './core.ts';
 import type { InterruptController } from './interrupts.ts';
 import { Irq, type TimerPort } from './ports.ts';
+import type { RegisterView } from './registers.ts';
 import { invariant } from './sim/invariant.ts';
 import type { Saveable, Saved } from './sim/snapshot.ts';
 import type { Alarm, AlarmOwner, Timeline } from './sim/timeline.ts';
@@ -54,6 +55,24 @@ export class Timers implements TimerPort, AlarmOwner, Saveable {
   onAlarm(channel: number): void {
     this.#expired |= 1 << channel;
     this.#interrupts.raise(Irq.Timer);
+  }
+
+  registers(): RegisterView {
+    const channels = this.#alarms.map((alarm, channel) => ({
+      name: `DEADLINE${channel}`,
+      offset: 0x10 + channel * 4,
+      says: 'ns at which the channel runs out, -1 when stopped',
+      read: () => alarm.deadlineNs,
+    }));
+    return {
+      name: 'TIMER',
+      baseAddress: 0x8200_0000,
+      registers: [
+        { name: 'MICROSECONDS', offset: 0x00, says: 'counter', read: () => this.microseconds },
+        { name: 'EXPIRED', offset: 0x04, says: 'channels run out', read: () => this.#expired },
+        ...channels,
+      ],
+    };
   }
 
   reset(): void {

@@ -12,6 +12,7 @@ import type { Geometry } from '../hal/geometry.ts';
 import type { InterruptController } from '../hal/interrupts.ts';
 import type { PagePairing } from '../hal/pairing.ts';
 import { type BandwidthPort, type FlashPort, Irq } from '../hal/ports.ts';
+import type { RegisterView } from '../hal/registers.ts';
 import { bitCount } from '../hal/sim/bits.ts';
 import { invariant } from '../hal/sim/invariant.ts';
 import { type Probe, ProbeKind } from '../hal/sim/probe.ts';
@@ -162,6 +163,23 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable {
         invariant(false, 'an idle die has no alarm');
     }
     this.#finish(die);
+  }
+
+  /** One register a die: its phase; and what has been done. */
+  registers(): RegisterView {
+    const dies = Array.from(this.phase, (_, die) => ({
+      name: `DIE${die}_PHASE`,
+      offset: 0x100 + die * 4,
+      says: 'DiePhase: 0 idle, 1 reading, 2 out, 3 in, 4 programming, 5 erasing',
+      read: () => this.phase[die]!,
+    }));
+    const done = ['READS', 'PROGRAMS', 'ERASES'].map((name, op) => ({
+      name,
+      offset: op * 4,
+      says: 'operations ended',
+      read: () => this.doneCount[op]!,
+    }));
+    return { name: 'FLASH', baseAddress: 0x6000_0000, registers: [...done, ...dies] };
   }
 
   /** Loss of power: queues and registers are gone; the store keeps what was programmed. */

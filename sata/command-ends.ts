@@ -56,7 +56,10 @@ export class CommandEnds {
     if (slots.request[slot] === HostRequest.Read) {
       const at = slot * PAGES_PER_COMMAND;
       const end = at + slots.pagesMoved[slot]!;
-      for (let i = at; i < end; i++) host.data[i] = slots.content[i]!;
+      for (let i = at; i < end; i++) {
+        host.data[i] = slots.content[i]!;
+        slots.content[i] = 0;
+      }
     }
     slots.phase[slot] = SlotPhase.Free;
     if (slot !== UNQUEUED_SLOT) this.#state.sActive &= ~(1 << slot);

@@ -79,12 +79,12 @@ export class CommandReceiver {
     slots.request[tag] = isRead ? HostRequest.Read : HostRequest.Write;
     slots.address(tag, lba, sectors);
     slots.fua[tag] = (host.device[hostSlot]! & AtaDevice.ForceUnitAccess) !== 0 ? 1 : 0;
-    slots.pagesMoved[tag] = 0;
     const capacity = answers.identity.sectors;
     if (lba + sectors > capacity) {
       this.#failure.failTag(tag, AtaError.IdNotFound, lba > capacity ? lba : capacity);
       return;
     }
+    slots.begin(tag);
     this.#hold(tag);
   }
 
@@ -156,7 +156,7 @@ export class CommandReceiver {
     if (command.lbaWidth === LbaWidth.None) slots.address(slot, 0, 0);
     else slots.address(slot, firstSector(command, registers), sectorCount(command, registers));
     slots.fua[slot] = isForceUnitAccess(command.opcode) ? 1 : 0;
-    slots.pagesMoved[slot] = 0;
+    slots.begin(slot);
   }
 
   #hold(slot: number): void {

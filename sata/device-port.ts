@@ -8,6 +8,7 @@
 
 import { AtaError, AtaOpcode, AtaStatus, STATUS_FAILED } from '../hal/ata.ts';
 import { HOST_SLOTS, type HostPort, type HostStatus, UNQUEUED_SLOT } from '../hal/ports.ts';
+import type { RegisterView } from '../hal/registers.ts';
 import { invariant } from '../hal/sim/invariant.ts';
 import { ProbeKind } from '../hal/sim/probe.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
@@ -95,6 +96,30 @@ export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable 
   /** Slots that the host has given up and firmware still holds. */
   get orphanCount(): number {
     return this.#state.orphanCount;
+  }
+
+  registers(): RegisterView {
+    const { slots, answers } = this;
+    const register = (name: string, offset: number, says: string, read: () => number) => ({
+      ...{ name, offset, says, read },
+    });
+    return {
+      name: 'SATA',
+      baseAddress: 0x7000_0000,
+      registers: [
+        register('PHY_STATUS', 0x00, '1: the link is up', () => Number(this.isUp)),
+        register('SACTIVE', 0x04, 'queued tags outstanding', () => this.sActive >>> 0),
+        register('NCQ_ERR', 0x08, '1: log 10h must be read', () => Number(this.inError)),
+        register('ORPHANS', 0x0c, 'slots given up by the host', () => this.orphanCount),
+        register('POWER', 0x10, 'PowerMode: 0 active, 1 idle, 2 standby, 3 sleep', () => {
+          return answers.powerMode;
+        }),
+        register('WCACHE', 0x14, '1: the write cache is on', () => Number(this.writeCacheOn)),
+        ...Array.from(slots.phase, (_, slot) =>
+          register(`SLOT${slot}`, 0x100 + slot * 4, 'SlotPhase', () => slots.phase[slot]!),
+        ),
+      ],
+    };
   }
 
   get writeCacheOn(): boolean {

@@ -7,7 +7,7 @@
 
 import type { Content } from '../hal/content/content.ts';
 import type { InterruptController } from '../hal/interrupts.ts';
-import { HOST_SLOTS } from '../hal/ports.ts';
+import { type BandwidthPort, HOST_SLOTS } from '../hal/ports.ts';
 import { invariant } from '../hal/sim/invariant.ts';
 import { type Probe, ProbeKind } from '../hal/sim/probe.ts';
 import type { Alarm, AlarmOwner, Timeline } from '../hal/sim/timeline.ts';
@@ -29,6 +29,8 @@ export interface DevicePortParts {
   answers: Answers;
   contents: Content;
   interrupts: InterruptController;
+  /** Where pages come from and go to. */
+  dram: BandwidthPort;
 }
 
 export class FrontEnd {
@@ -38,6 +40,7 @@ export class FrontEnd {
   readonly answers: Answers;
   readonly contents: Content;
   readonly interrupts: InterruptController;
+  readonly dram: BandwidthPort;
   /** By slot, then QUEUE_ERROR_TAG and SIGNATURE_TAG. */
   readonly alarms: readonly Alarm[];
   #host: HostSide | null = null;
@@ -48,6 +51,7 @@ export class FrontEnd {
     this.answers = parts.answers;
     this.contents = parts.contents;
     this.interrupts = parts.interrupts;
+    this.dram = parts.dram;
     const names = Array.from({ length: HOST_SLOTS }, (_, slot) => `sata.slot${slot}`);
     names.push('sata.queue-error', 'sata.signature');
     this.alarms = names.map((name, tag) => parts.timeline.claim(name, owner, tag));

@@ -84,6 +84,14 @@ export class Slots {
   /** Data handles in DRAM, PAGES_PER_COMMAND a slot. */
   readonly content = new Int32Array(HOST_SLOTS * PAGES_PER_COMMAND);
 
+  /** Begins a command's data: no page of an earlier one is left in the slot. */
+  begin(slot: number): void {
+    this.pagesMoved[slot] = 0;
+    const at = slot * PAGES_PER_COMMAND;
+    const end = at + this.pages[slot]!;
+    for (let i = at; i < end; i++) this.content[i] = 0;
+  }
+
   /** Sets what a command addresses. */
   address(slot: number, lba: number, sectors: number): void {
     const firstPage = Math.floor(lba / 8);

@@ -16,7 +16,7 @@ import {
 } from '../hal/ata.ts';
 import { HostStatus, Irq, PAGES_PER_COMMAND, UNQUEUED_SLOT } from '../hal/ports.ts';
 import { invariant } from '../hal/sim/invariant.ts';
-import { SECTOR_BYTES } from '../hal/sim/units.ts';
+import { SECTOR_BYTES, SLOT_BYTES } from '../hal/sim/units.ts';
 import { PowerMode } from './answers.ts';
 import type { CommandEnds } from './command-ends.ts';
 import type { FrontEnd } from './front-end.ts';
@@ -64,6 +64,7 @@ export class Transfers {
     const ns = burstNs(this.#link, slots, slot, first, count, false);
     this.#front.noteFrames(slot, ns);
     slots.pagesMoved[slot] = first + count;
+    this.#front.dram.charge(count * SLOT_BYTES);
     if (last) this.#ends.end(slot, ns, STATUS_GOOD, 0, 0, 0);
     else this.#link.reserve(ns);
   }
@@ -134,6 +135,7 @@ export class Transfers {
     }
     slots.pagesMoved[slot] = first + count;
     slots.phase[slot] = SlotPhase.Held;
+    this.#front.dram.charge(count * SLOT_BYTES);
     this.#state.arrivals.put(slot);
     this.#front.interrupts.raise(Irq.HostData);
   }

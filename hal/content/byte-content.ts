@@ -48,7 +48,8 @@ export class ByteContent extends ContentBase implements Content {
    * @param framesMax pages of 4 KiB kept in memory
    * @param backing takes the rest; without one the bound is not enforced
    * @param machine holds the table that metadata pages refer to; needed to restore a new machine
-   * @param allocate makes memory for frames; a host program may know a cheaper kind than plain arrays
+   * @param allocate makes memory for frames; a host program may know a cheaper kind than plain
+   * arrays
    */
   constructor(
     framesMax: number,

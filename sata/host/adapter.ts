@@ -269,7 +269,7 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
 
   /** The adapter owns the handles of a write it sent and of a read it received. */
   #releaseData(slot: number, failed: boolean): void {
-    if (failed && this.opcode[slot] === AtaOpcode.ReadFpdmaQueued) return;
+    if (failed && this.#registers.isRead(slot)) return;
     const { data } = this;
     const at = slot * PAGES_PER_COMMAND;
     const end = at + this.pagesOf(slot);
@@ -295,7 +295,7 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
 
   #lose(slot: number): void {
     this.#source.lost(this, slot);
-    if (this.opcode[slot] !== AtaOpcode.ReadFpdmaQueued) this.#releaseData(slot, false);
+    this.#releaseData(slot, true);
   }
 
   save(): Saved {

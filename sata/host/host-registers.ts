@@ -7,6 +7,8 @@
 
 import {
   AtaDevice,
+  AtaOpcode,
+  AtaProtocol,
   commandOf,
   firstSector,
   LbaWidth,
@@ -55,11 +57,18 @@ export class HostRegisters {
     return pagesTouched(this.lba[slot]!, this.feature[slot]! || 65536);
   }
 
-  /** Data is saved for the slots in use. */
+  /** Whether a slot's command brings user data to the host. */
+  isRead(slot: number): boolean {
+    if (slot !== UNQUEUED_SLOT) return this.opcode[slot] === AtaOpcode.ReadFpdmaQueued;
+    const protocol = commandOf(this.opcode[slot]!)?.protocol;
+    return protocol === AtaProtocol.PioIn || protocol === AtaProtocol.DmaIn;
+  }
+
+  /** Data is saved for the writes in use: what a read brings is there when it ends. */
   save(outstanding: Outstanding): Saved {
     const data: number[] = [];
     for (let slot = 0; slot < HOST_SLOTS; slot++) {
-      if (!outstanding.uses(slot)) continue;
+      if (!outstanding.uses(slot) || this.isRead(slot)) continue;
       const at = slot * PAGES_PER_COMMAND;
       data.push(...this.data.subarray(at, at + this.pagesOf(slot)));
     }
@@ -82,7 +91,7 @@ export class HostRegisters {
     const data = saved.data as Int32Array;
     let from = 0;
     for (let slot = 0; slot < HOST_SLOTS; slot++) {
-      if (!outstanding.uses(slot)) continue;
+      if (!outstanding.uses(slot) || this.isRead(slot)) continue;
       const pages = this.pagesOf(slot);
       this.data.set(data.subarray(from, from + pages), slot * PAGES_PER_COMMAND);
       from += pages;

@@ -35,7 +35,10 @@ export class PortRig {
     const interrupts = new InterruptController();
     const probe = new Probe();
     this.port = machine.add(
-      new DevicePort({ timeline, probe, link, answers, contents, interrupts }),
+      new DevicePort({
+        ...{ timeline, probe, link, answers, contents, interrupts },
+        dram: { charge: () => 0 },
+      }),
     );
     this.host.now = () => timeline.nowNs;
     this.port.attach(this.host);

@@ -50,7 +50,7 @@ describe('a snapshot', () => {
     // A command that covers parts of two pages makes mixtures.
     host.write(3, [900, 901], 8);
     host.flush();
-    saveSnapshot(host.drive, file('tags.snap'));
+    saveSnapshot(host.drive, 'bf3', file('tags.snap'));
     expectSameTables(openSnapshot(file('tags.snap')), host.drive);
     const csv = await printed('l2p', {
       snapshot: file('tags.snap'),
@@ -66,7 +66,7 @@ describe('a snapshot', () => {
     const host = new Host('toy', { contents: (machine) => new ByteContent(4096, null, machine) });
     host.boot();
     host.writeBytes(8, new Uint8Array(8192).fill(7));
-    saveSnapshot(host.drive, file('bytes.snap'));
+    saveSnapshot(host.drive, 'bf3', file('bytes.snap'));
     expect(kindOfFile(file('bytes.snap'))).toBe('snapshot');
     expectSameTables(openSnapshot(file('bytes.snap')), host.drive);
     const { session } = fileSession(file('bytes.snap'));
