@@ -144,7 +144,7 @@ export class Core implements CorePort, AlarmOwner, Saveable {
       ...{ name, offset, says, read },
     });
     return {
-      name: this.name.toUpperCase(),
+      name: `${this.name.toUpperCase()}_CORE`,
       baseAddress,
       registers: [
         register('STATE', 0x00, '0 wfi, 1 busy, 2 halted', () =>
