@@ -5,7 +5,7 @@
  * task; everything else goes through a second task that may cost more. Idle work is Aragon's.
  */
 
-import { HostRequest, HostStatus, Irq } from '../hal/ports.ts';
+import { HostRequest, HostStatus, Irq, type TaskBody } from '../hal/ports.ts';
 import { type Board, TimerChannel } from './board.ts';
 import type { Flusher } from './flusher.ts';
 import { RootState } from './ftl/layouts.ts';
@@ -29,7 +29,7 @@ export interface HostTaskParts {
   smart: SmartRecord;
 }
 
-export class HostTasks {
+export class HostTasks implements TaskBody {
   readonly #parts: HostTaskParts;
   readonly #slow: number;
   readonly #local: number;
@@ -40,7 +40,7 @@ export class HostTasks {
     this.#parts = parts;
     const { arm, interrupts, profile } = parts.board;
     const { accept, slow, local, timer } = profile.armCycles;
-    const accepted = arm.define('accept', 0, accept, { run: () => this.#accept() });
+    const accepted = arm.define('accept', 0, accept, this);
     this.#slow = arm.define('slow-command', 1, slow, { run: (slot) => this.#startSlow(slot) });
     this.#local = arm.define('local-command', 1, local, {
       run: (slot) => parts.board.host.answerLocal(slot),
@@ -50,7 +50,8 @@ export class HostTasks {
     interrupts.connect(Irq.Timer, arm, expired);
   }
 
-  #accept(): void {
+  /** The accept task: one command from the port. */
+  run(): void {
     const { board } = this.#parts;
     const slot = board.host.takeCommand();
     if (slot === NONE) {

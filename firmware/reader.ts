@@ -8,7 +8,13 @@
  */
 
 import { type FlashOps, FlashStatus, LPN_MASK, SLOTS_PER_OP } from '../hal/flash-ops.ts';
-import { HOST_SLOTS, HostRequest, HostStatus, PAGES_PER_COMMAND } from '../hal/ports.ts';
+import {
+  HOST_SLOTS,
+  HostRequest,
+  HostStatus,
+  PAGES_PER_COMMAND,
+  type TaskBody,
+} from '../hal/ports.ts';
 import { invariant } from '../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import { type Board, type OpClient, OpOwner } from './board.ts';
@@ -19,7 +25,7 @@ import type { WriteBuffer } from './write-buffer.ts';
 
 const NONE = -1;
 
-export class Reader implements OpClient, Saveable {
+export class Reader implements OpClient, TaskBody, Saveable {
   readonly kind = 'firmware.reader';
   readonly version = 1;
   /** Pages sent to hosts since power-on, and pages served without a flash read. */
@@ -44,7 +50,7 @@ export class Reader implements OpClient, Saveable {
     this.#mapping = mapping;
     this.#buffer = buffer;
     this.#windowPages = board.profile.policy.burstPages;
-    this.#lookUp = board.aragon.define('look-up', 1, ARAGON.lookUp, { run: (s) => this.#look(s) });
+    this.#lookUp = board.aragon.define('look-up', 1, ARAGON.lookUp, this);
   }
 
   /** Starts the read or verify of a host slot. */
@@ -73,7 +79,8 @@ export class Reader implements OpClient, Saveable {
     if (left === 0) this.#windowReady(slot);
   }
 
-  #look(slot: number): void {
+  /** Aragon's look-up program: one window of a slot. */
+  run(slot: number): void {
     const { host, flash, aragon } = this.#board;
     const ops = this.#ops;
     const { flashTop, l2p, geometry } = this.#mapping;
@@ -144,6 +151,7 @@ export class Reader implements OpClient, Saveable {
     for (let page = from; page < to; page++) {
       const content = this.#board.host.content[at + page]!;
       if (content < 0) this.#board.content.release(content);
+      this.#board.host.content[at + page] = 0;
     }
   }
 

@@ -5,14 +5,14 @@
  * the descriptor back.
  */
 
-import { Irq } from '../hal/ports.ts';
+import { Irq, type TaskBody } from '../hal/ports.ts';
 import type { Board, OpClient } from './board.ts';
 import { ARAGON } from './costs.ts';
 import type { Checkpoint } from './ftl/checkpoint.ts';
 
 const NONE = -1;
 
-export class Retirer {
+export class Retirer implements TaskBody {
   readonly #board: Board;
   /** Clients by OpOwner. */
   readonly #clients: readonly OpClient[];
@@ -24,11 +24,11 @@ export class Retirer {
     this.#checkpoint = checkpoint;
     this.#clients = clients;
     const { aragon, interrupts } = board;
-    const retire = aragon.define('retire', 0, ARAGON.retire, { run: () => this.#run() });
+    const retire = aragon.define('retire', 0, ARAGON.retire, this);
     interrupts.connect(Irq.Flash, aragon, retire);
   }
 
-  #run(): void {
+  run(): void {
     const { flash, ops, aragon, interrupts } = this.#board;
     interrupts.acknowledge(Irq.Flash, false);
     let count = 0;

@@ -9,7 +9,7 @@
  */
 
 import { FlashStatus, SLOTS_PER_OP } from '../hal/flash-ops.ts';
-import { HOST_SLOTS, HostStatus, Irq, PAGES_PER_COMMAND } from '../hal/ports.ts';
+import { HOST_SLOTS, HostStatus, Irq, PAGES_PER_COMMAND, type TaskBody } from '../hal/ports.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import { WHOLE_SLOT } from '../hal/sim/units.ts';
 import { type Board, type OpClient, OpOwner } from './board.ts';
@@ -34,7 +34,7 @@ export interface WriterParts {
   flusher: Flusher;
 }
 
-export class Writer implements OpClient, Saveable {
+export class Writer implements OpClient, TaskBody, Saveable {
   readonly kind = 'firmware.writer';
   readonly version = 1;
   /** Order number of the next command that changes data: dense, shared with trims. */
@@ -73,7 +73,7 @@ export class Writer implements OpClient, Saveable {
     const { burstPages, writeBufferSlots } = parts.board.profile.policy;
     this.#burstPages = Math.min(burstPages, writeBufferSlots >> 1);
     const { aragon, interrupts } = parts.board;
-    const arrive = aragon.define('arrive', 0, ARAGON.arrive, { run: () => this.#arrive() });
+    const arrive = aragon.define('arrive', 0, ARAGON.arrive, this);
     interrupts.connect(Irq.HostData, aragon, arrive);
   }
 
@@ -176,8 +176,8 @@ export class Writer implements OpClient, Saveable {
     else this.#proceed(slot);
   }
 
-  /** Bursts have arrived. */
-  #arrive(): void {
+  /** Aragon's arrival program: bursts are in DRAM. */
+  run(): void {
     const { host, interrupts } = this.#board;
     for (;;) {
       const slot = host.takeArrival();

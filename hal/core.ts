@@ -82,6 +82,11 @@ export class Core implements CorePort, AlarmOwner, Saveable {
 
   post(task: number, operand: number, moreCycles = 0): void {
     if (this.panic !== null) return;
+    if (this.#task === NO_TASK) {
+      // A core that waits has nothing queued: the task starts without passing through a queue.
+      this.#begin(task, operand, moreCycles);
+      return;
+    }
     const priority = this.#priorities[task]!;
     const tail = this.#tail[priority]!;
     invariant(((tail - this.#head[priority]!) | 0) < QUEUE_LENGTH, 'a task queue has room');
@@ -90,7 +95,6 @@ export class Core implements CorePort, AlarmOwner, Saveable {
     this.#queue[at + 1] = operand;
     this.#queue[at + 2] = moreCycles;
     this.#tail[priority] = tail + 1;
-    if (this.#task === NO_TASK) this.#latch();
   }
 
   charge(cycles: number): void {
@@ -188,12 +192,15 @@ export class Core implements CorePort, AlarmOwner, Saveable {
     const head = this.#head[priority]!;
     const at = (priority * QUEUE_LENGTH + (head & QUEUE_MASK)) * 3;
     this.#head[priority] = head + 1;
-    const task = this.#queue[at]!;
+    this.#begin(this.#queue[at]!, this.#queue[at + 1]!, this.#queue[at + 2]!);
+  }
+
+  #begin(task: number, operand: number, moreCycles: number): void {
     this.#task = task;
-    this.#operand = this.#queue[at + 1]!;
+    this.#operand = operand;
     const now = this.#timeline.nowNs;
-    const more = this.#queue[at + 2]!;
-    const costNs = this.#taskNs[task]! + (more === 0 ? 0 : Math.ceil(more * this.nsPerCycle));
+    const moreNs = moreCycles === 0 ? 0 : Math.ceil(moreCycles * this.nsPerCycle);
+    const costNs = this.#taskNs[task]! + moreNs;
     const startNs = this.#freeAtNs > now ? this.#freeAtNs : now;
     this.busyNs += costNs;
     this.#done.armAt(startNs + costNs);

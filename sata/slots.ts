@@ -87,9 +87,6 @@ export class Slots {
   /** Begins a command's data: no page of an earlier one is left in the slot. */
   begin(slot: number): void {
     this.pagesMoved[slot] = 0;
-    const at = slot * PAGES_PER_COMMAND;
-    const end = at + this.pages[slot]!;
-    for (let i = at; i < end; i++) this.content[i] = 0;
   }
 
   /** Sets what a command addresses. */

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The command line of the emulator; see `bf3 --help`. */
+import './cli/engine.ts';
 import { endQuietlyOnClosedPipe, main, reportStrayFailures } from './cli/main.ts';
 
 endQuietlyOnClosedPipe();

@@ -2,6 +2,7 @@
  * One measure in a process of its own: `child.js NAME REPEAT` prints its figures as JSON.
  */
 
+import '../cli/engine.ts';
 import { MEASURES } from './measures.ts';
 import { measureNbd } from './nbd.ts';
 
