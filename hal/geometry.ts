@@ -102,9 +102,25 @@ export class Geometry implements GeometryCounts {
     return slot & (this.slotsPerUnit - 1);
   }
 
-  /** Block counted over the whole array, die by die. */
+  /** Number of a block over the whole array, superblock by superblock: plane lowest, then die. */
+  blockIndex(die: number, block: number): number {
+    const plane = block & (this.planes - 1);
+    const row = ((block >>> this.planeBits) << this.dieBits) | die;
+    return (row << this.planeBits) | plane;
+  }
+
+  /** Block of a slot, counted over the whole array. */
   blockIndexOf(slot: number): number {
-    return (this.dieOf(slot) << this.blockBits) | this.blockOf(slot);
+    const inRow = (slot >>> this.slotBits) & (this.dies * this.planes - 1);
+    return ((slot >>> this.#superblockShift) << (this.dieBits + this.planeBits)) | inRow;
+  }
+
+  /** First slot of a page of a block counted over the whole array. */
+  pageSlotOf(blockIndex: number, page: number): number {
+    const inRow = blockIndex & (this.dies * this.planes - 1);
+    const superblock = blockIndex >>> (this.dieBits + this.planeBits);
+    const row = (superblock << this.pageBits) | page;
+    return (row << this.#pageShift) | (inRow << this.slotBits);
   }
 
   dieOf(slot: number): number {

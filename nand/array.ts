@@ -305,7 +305,7 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable {
 
   /** Block of plane 0, counted over the whole array. */
   #blockIndex(op: number): number {
-    return (this.#ops.die[op]! << this.#geometry.blockBits) | this.#ops.block[op]!;
+    return this.#geometry.blockIndex(this.#ops.die[op]!, this.#ops.block[op]!);
   }
 
   save(): Saved {

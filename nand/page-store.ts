@@ -172,21 +172,16 @@ export class PageStore {
   }
 
   #firstCell(blockIndex: number, page: number): number {
-    const { blockBits, blocksPerDie } = this.geometry;
-    const block = blockIndex & (blocksPerDie - 1);
-    return this.geometry.slotOf(blockIndex >>> blockBits, block, page, 0) * CELLS_PER_SLOT;
+    return this.geometry.pageSlotOf(blockIndex, page) * CELLS_PER_SLOT;
   }
 
   #erasePage(first: number): void {
-    const { cells } = this;
-    const { values } = cells;
+    const { values, log } = this.cells;
     const end = first + this.geometry.slotsPerPage * CELLS_PER_SLOT;
-    for (let at = first; at < end; at += CELLS_PER_SLOT) {
-      const content = values[at + CONTENT]!;
-      if (content < 0) this.#contents.release(content);
-      if (content !== 0) cells.write(at + CONTENT, 0);
-      if (values[at + PAGE_WORD] !== 0) cells.write(at + PAGE_WORD, 0);
-      if (values[at + ORDER] !== 0) cells.write(at + ORDER, 0);
+    for (let at = first + CONTENT; at < end; at += CELLS_PER_SLOT) {
+      if (values[at]! < 0) this.#contents.release(values[at]!);
     }
+    if (log.on) this.cells.clear(first, end - first);
+    else for (let at = first; at < end; at++) values[at] = 0;
   }
 }

@@ -100,7 +100,11 @@ describe('slot numbers', () => {
 
   it('name blocks die by die', () => {
     const geometry = new Geometry(COUNTS);
-    expect(geometry.blockIndexOf(geometry.slotOf(3, 77, 200, 1))).toBe(3 * 4096 + 77);
+    expect(geometry.blockIndexOf(geometry.slotOf(3, 77, 200, 1))).toBe(38 * 64 + 3 * 2 + 1);
+    expect(geometry.blockIndex(3, 77)).toBe(38 * 64 + 3 * 2 + 1);
+    expect(geometry.pageSlotOf(geometry.blockIndex(3, 77), 200)).toBe(
+      geometry.slotOf(3, 77, 200, 0),
+    );
   });
 
   it('stay positive integers up to the last slot of the largest drive', () => {

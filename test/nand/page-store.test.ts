@@ -22,7 +22,7 @@ const { blocks: BLOCKS, slots: SLOTS, pagesPerBlock: PAGES } = GEOMETRY;
 
 /** First slot of a page; blocks are counted over both dies. */
 function slotOf(block: number, page: number): number {
-  return GEOMETRY.slotOf(block >> 2, block & 3, page, 0);
+  return GEOMETRY.pageSlotOf(block, page);
 }
 
 function newMachine(): Machine {
