@@ -181,7 +181,7 @@ describe('metadata: a checkpoint on flash', () => {
 });
 
 describe('metadata: the root blocks', () => {
-  const blockOf = (drive: Drive, die: number) => die * drive.geometry.blocksPerDie;
+  const blockOf = (drive: Drive, die: number) => drive.geometry.blockIndex(die, 0);
 
   test('take records in turn: die 0 until it is full, then die 1, then die 0 erased', () => {
     const rig = new Rig();
