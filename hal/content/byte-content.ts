@@ -19,7 +19,7 @@ export interface PageBacking {
 }
 
 const NONE = -1;
-const FRAMES_PER_SLAB = 1024;
+const FRAMES_PER_SLAB = 8192;
 const ZEROS = new Uint8Array(SLOT_BYTES);
 
 export class ByteContent extends ContentBase implements Content {

@@ -21,7 +21,7 @@ const READY_LIMIT_MS = 30_000;
 export async function measureNbd(repeat: number): Promise<Figures> {
   const folder = await mkdtemp(join(tmpdir(), 'bf3-bench-'));
   const socket = join(folder, 'nbd.sock');
-  const arguments_ = [BF3, 'serve', '--drive', 'vector-256', '--socket', socket];
+  const arguments_ = [BF3, 'serve', '--drive', 'vector-256', '--memory', '12G', '--socket', socket];
   const server = spawn(process.execPath, arguments_, { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     await ready(server);
@@ -31,11 +31,11 @@ export async function measureNbd(repeat: number): Promise<Figures> {
         seconds.push(await bench(socket, bytes, depth, count, write));
       return count / median(seconds);
     };
-    await bench(socket, 131_072, 16, 8_192, true);
+    await bench(socket, 131_072, 16, 4_096, true);
     const write4k = await rate(4096, 32, 200_000, true);
     const read4k = await rate(4096, 32, 200_000, false);
-    const write128k = (await rate(131_072, 16, 16_384, true)) * 0.131072;
-    const read128k = (await rate(131_072, 16, 16_384, false)) * 0.131072;
+    const write128k = (await rate(131_072, 16, 8_192, true)) * 0.131072;
+    const read128k = (await rate(131_072, 16, 8_192, false)) * 0.131072;
     return {
       nbdIops4k: Math.min(write4k, read4k),
       nbdMBPerSecond128k: Math.min(write128k, read128k),
