@@ -8,7 +8,7 @@
 export enum ProbeKind {
   /** A cold machine changed state: a = machine number, b = from, c = to. */
   Transition,
-  /** A frame was put on the link: a = FIS type, b = slot, c = dwords. */
+  /** Frames of a command are on the link: a = its protocol, b = slot, c = ns they take there. */
   Frame,
   /** A die changed phase: a = die, b = from, c = to. */
   DiePhase,
@@ -16,7 +16,7 @@ export enum ProbeKind {
   FlashDone,
   /** A core began a task: a = core, b = task, c = operand. */
   Task,
-  /** A host command was taken: a = slot, b = opcode, c = sectors. */
+  /** A host command has arrived: a = slot, b = opcode, c = count register. */
   HostCommand,
   /** A host command ended: a = slot, b = status, c = error. */
   HostDone,
