@@ -101,7 +101,7 @@ export interface RawSlot {
 }
 
 export interface DriveOptions {
-  /** Seed of every named random stream; 'bf3' when not given. */
+  /** Seed of the machine's named random streams; 'bf3' when not given. */
   seed?: string;
   /** Makes the content store; tags when not given. */
   contents?: (machine: Machine) => Content;
@@ -113,6 +113,8 @@ export interface DriveOptions {
 
 export class Drive {
   readonly profile: DriveProfile;
+  /** Seed of the named random streams; nothing in the drive draws from one yet. */
+  readonly seed: string;
   readonly geometry: Geometry;
   readonly timeline: Timeline;
   readonly machine: Machine;
@@ -140,6 +142,7 @@ export class Drive {
   constructor(profile: DriveProfile, options: DriveOptions = {}) {
     checkProfile(profile);
     this.profile = profile;
+    this.seed = options.seed ?? 'bf3';
     this.geometry = new Geometry(profile.geometry);
     this.machine = options.nand?.machine ?? new Machine(new Timeline(), new UndoLog());
     this.timeline = this.machine.timeline;

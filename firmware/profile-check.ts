@@ -35,6 +35,9 @@ export function checkProfile(profile: DriveProfile): void {
         `the geometry has ${geometry.superblocks}`,
     );
   }
+  if ((policy.writeBufferSlots & (policy.writeBufferSlots - 1)) !== 0) {
+    fail(`writeBufferSlots must be a power of two, not ${policy.writeBufferSlots}`);
+  }
   if (policy.writeBufferSlots < 2 * policy.burstPages) {
     fail(`writeBufferSlots must be at least two bursts (${2 * policy.burstPages})`);
   }

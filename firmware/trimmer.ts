@@ -1,7 +1,8 @@
 /**
  * The trimmer: unmaps the pages of DATA SET MANAGEMENT ranges.
  *
- * Whole 4 KiB pages only; sectors at the ranges' edges keep their data, as the drive promises
+ * Ranges that continue each other are one (a host splits at 65535 sectors). Whole 4 KiB pages only;
+ * sectors at the edges keep their data, as the drive promises
  * neither deterministic nor zero reads after TRIM. The map is walked in chunks, one Aragon program
  * each, so that a trim of the whole drive is many small steps.
  */
@@ -18,7 +19,7 @@ const CHUNK_PAGES = 4096;
 
 export class Trimmer implements Saveable {
   readonly kind = 'firmware.trimmer';
-  readonly version = 1;
+  readonly version = 2;
   /** Pages that a trim has unmapped since power-on. */
   unmappedCount = 0;
   readonly #board: Board;
@@ -26,9 +27,10 @@ export class Trimmer implements Saveable {
   readonly #superblocks: Superblocks;
   readonly #collector: Collector;
   readonly #program: number;
-  /** Range and page that come next. */
+  /** Range after those being trimmed, and their pages that are left. */
   #range = 0;
   #lpn = 0;
+  #endLpn = 0;
 
   constructor(board: Board, mapping: Mapping, superblocks: Superblocks, collector: Collector) {
     this.#board = board;
@@ -42,7 +44,7 @@ export class Trimmer implements Saveable {
   begin(slot: number, order: number): void {
     this.#superblocks.presentOrder = order;
     this.#range = 0;
-    this.#lpn = this.#firstPage();
+    this.#openSpan();
     this.#board.aragon.post(this.#program, slot);
   }
 
@@ -50,47 +52,55 @@ export class Trimmer implements Saveable {
     const { host, aragon } = this.#board;
     let left = CHUNK_PAGES;
     let unmapped = 0;
-    while (left > 0 && this.#range < host.trimCount()) {
-      const end = this.#endPage();
-      const to = Math.min(end, this.#lpn + left);
-      left -= Math.max(0, to - this.#lpn) + 1;
+    do {
+      const to = Math.min(this.#endLpn, this.#lpn + left);
+      left -= to - this.#lpn + 1;
       for (; this.#lpn < to; this.#lpn++) if (this.#mapping.unmap(this.#lpn)) unmapped++;
-      if (this.#lpn < end) continue;
-      this.#range++;
-      if (this.#range < host.trimCount()) this.#lpn = this.#firstPage();
-    }
+    } while (left > 0 && this.#openSpan());
     this.unmappedCount += unmapped;
     aragon.charge((CHUNK_PAGES / 64) * ARAGON.trimLine + unmapped * ARAGON.updateSlot);
-    if (this.#range < host.trimCount()) aragon.post(this.#program, slot);
+    if (this.#lpn < this.#endLpn || this.#openSpan()) aragon.post(this.#program, slot);
     else {
       host.complete(slot, HostStatus.Good, 0);
       this.#collector.sweep();
     }
   }
 
-  #firstPage(): number {
+  /** Takes the next range with all that continue it; false when there is none. */
+  #openSpan(): boolean {
     const { host } = this.#board;
-    return host.trimCount() === 0 ? 0 : Math.ceil(host.trimLba(this.#range) / 8);
-  }
-
-  #endPage(): number {
-    const { host } = this.#board;
-    return Math.floor((host.trimLba(this.#range) + host.trimSectors(this.#range)) / 8);
+    const count = host.trimCount();
+    if (this.#range === count) return false;
+    const first = host.trimLba(this.#range);
+    let end = first + host.trimSectors(this.#range++);
+    while (this.#range < count && host.trimLba(this.#range) === end) {
+      end += host.trimSectors(this.#range++);
+    }
+    this.#endLpn = Math.floor(end / 8);
+    this.#lpn = Math.min(Math.ceil(first / 8), this.#endLpn);
+    return true;
   }
 
   reset(): void {
     this.unmappedCount = 0;
     this.#range = 0;
     this.#lpn = 0;
+    this.#endLpn = 0;
   }
 
   save(): Saved {
-    return { unmappedCount: this.unmappedCount, range: this.#range, lpn: this.#lpn };
+    return {
+      unmappedCount: this.unmappedCount,
+      range: this.#range,
+      lpn: this.#lpn,
+      endLpn: this.#endLpn,
+    };
   }
 
   restore(saved: Saved): void {
     this.unmappedCount = saved.unmappedCount as number;
     this.#range = saved.range as number;
     this.#lpn = saved.lpn as number;
+    this.#endLpn = saved.endLpn as number;
   }
 }

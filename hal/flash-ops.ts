@@ -36,7 +36,7 @@ export const METADATA = 1 << 29;
 
 export class FlashOps implements Saveable {
   readonly kind = 'hal.flash-ops';
-  readonly version = 1;
+  readonly version = 2;
   readonly capacity: number;
 
   readonly op: Uint8Array;
@@ -65,6 +65,8 @@ export class FlashOps implements Saveable {
   #free = 0;
   /** Descriptors in use. */
   usedCount = 0;
+  /** One more than the highest descriptor ever taken: those from here on are as at power-on. */
+  #highWater = 0;
 
   constructor(capacity: number) {
     this.capacity = capacity;
@@ -94,6 +96,7 @@ export class FlashOps implements Saveable {
     const index = this.#free;
     invariant(index !== NONE, 'a flash descriptor is free when one is taken');
     this.#free = this.next[index]!;
+    if (index >= this.#highWater) this.#highWater = index + 1;
     this.usedCount++;
     return index;
   }
@@ -106,10 +109,19 @@ export class FlashOps implements Saveable {
 
   /** All descriptors free, as at power-on. */
   reset(): void {
-    for (let i = 0; i < this.capacity; i++) this.next[i] = i + 1;
-    this.next[this.capacity - 1] = NONE;
+    this.#chain(0);
     this.#free = 0;
     this.usedCount = 0;
+    this.#highWater = 0;
+  }
+
+  /** Puts the descriptors from `first` on into their state at power-on: empty, free, in order. */
+  #chain(first: number): void {
+    for (const column of Object.values(this.#columns())) {
+      column.fill(0, (column.length / this.capacity) * first);
+    }
+    for (let i = first; i < this.capacity; i++) this.next[i] = i + 1;
+    this.next[this.capacity - 1] = NONE;
   }
 
   #columns(): { [name: string]: Uint8Array | Int32Array } {
@@ -121,16 +133,28 @@ export class FlashOps implements Saveable {
     };
   }
 
+  /** Saves the descriptors ever taken; the others are as at power-on. */
   save(): Saved {
-    const columns = Object.entries(this.#columns()).map(([name, c]) => [name, c.slice()]);
-    return { free: this.#free, usedCount: this.usedCount, ...Object.fromEntries(columns) };
+    const used = this.#highWater / this.capacity;
+    const columns = Object.entries(this.#columns()).map(([name, column]) => [
+      name,
+      column.slice(0, column.length * used),
+    ]);
+    return {
+      free: this.#free,
+      usedCount: this.usedCount,
+      highWater: this.#highWater,
+      ...Object.fromEntries(columns),
+    };
   }
 
   restore(saved: Saved): void {
     this.#free = saved.free as number;
     this.usedCount = saved.usedCount as number;
+    this.#highWater = saved.highWater as number;
     for (const [name, column] of Object.entries(this.#columns())) {
       column.set(saved[name] as Int32Array);
     }
+    this.#chain(this.#highWater);
   }
 }

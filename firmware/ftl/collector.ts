@@ -23,6 +23,8 @@ import type { PerformanceMode } from './performance-mode.ts';
 import { SuperblockState, type Superblocks } from './superblocks.ts';
 
 const NONE = -1;
+/** Superblocks a sweep erases at once: each takes one descriptor a die until its dies get to it. */
+const ERASING_MAX = 4;
 
 export interface CollectorParts {
   board: Board;
@@ -121,6 +123,7 @@ export class Collector implements OpClient, Saveable {
     const erased = this.#superblocks.freeCount + this.#eraser.erasingCount;
     const isShort = erased <= policy.freeSuperblocksLow;
     if (!isShort && !this.#sweeping) return;
+    if (!isShort && this.#eraser.erasingCount >= ERASING_MAX) return;
     const victim = this.#superblocks.leastValid();
     this.#board.aragon.charge(ARAGON.searchLine * Math.ceil(this.#superblocks.count / 64));
     const valid = victim === NONE ? NONE : this.#superblocks.validCount[victim]!;

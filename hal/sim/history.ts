@@ -35,7 +35,7 @@ export interface HistoryOptions {
   inputs?: InputSource;
 }
 
-const INTERVAL_EVENTS = 50_000;
+const INTERVAL_EVENTS = 20_000;
 const BUDGET_BYTES = 512 * 2 ** 20;
 const CHECKPOINTS_MAX = 256;
 /** Fewer cannot be thinned out. */

@@ -46,6 +46,11 @@ describe('profile check', () => {
       'freeSuperblocksHigh (5) must exceed freeSuperblocksLow',
     ],
     [
+      'a write buffer that is no power of two',
+      policy({ writeBufferSlots: 100 }),
+      'writeBufferSlots must be a power of two, not 100',
+    ],
+    [
       'a write buffer of one burst',
       policy({ writeBufferSlots: 32 }),
       'writeBufferSlots must be at least two bursts (64)',

@@ -158,3 +158,21 @@ test('trim: a superblock remembers the order of the trim that emptied it', () =>
   const superblock = host.drive.geometry.superblockOf(host.drive.l2p.values[1]! - 1);
   expect(host.drive.firmware.superblocks.invalidatedOrder[superblock]).toBe(3);
 });
+
+test('trim: ranges that continue each other leave no page at their seams', () => {
+  const host = new Host('toy');
+  host.boot();
+  host.write(
+    0,
+    Array.from({ length: 16 }, (_, page) => page + 1),
+  );
+  host.flush();
+  // Seams at sectors 13 and 50 lie inside pages 1 and 6.
+  host.trim([
+    { lba: 0, sectors: 13 },
+    { lba: 13, sectors: 37 },
+    { lba: 50, sectors: 46 },
+  ]);
+  const mapped = Array.from(host.drive.l2p.values.subarray(0, 16), (cell) => cell !== 0);
+  expect(mapped).toEqual(Array.from({ length: 16 }, (_, page) => page >= 12));
+});

@@ -1,5 +1,5 @@
 /**
- * What a run measured: the one shape that demo, replay and bench fill, and that the screen, the
+ * What a run measured: the one shape that demo and replay fill, and that the screen, the
  * SVG and the JSON output print. All times but `wallSeconds` are simulated.
  */
 import { RunError } from '../errors.ts';
