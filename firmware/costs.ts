@@ -1,24 +1,27 @@
 /**
- * Aragon's programs and what they cost, in cycles of its instructions (the map is hal/aragon.ts's;
- * the programs are firmware). Firmware may charge by program only, so the sums are made here once.
+ * Aragon's programs and what they cost: the programs are firmware, so their sums are made here,
+ * once, from the cycles of the instructions.
  */
 
-/** Instructions: fetch 12, lookup 30, update 24, move 6, issue 40, retire 24, search 16, fill 8. */
+import { ARAGON_CYCLES } from '../hal/aragon-cycles.ts';
+
+const { fetch, lookup, update, move, issue, retire, searchLine, fillLine } = ARAGON_CYCLES;
+
 export const ARAGON = {
-  /** Fetch a descriptor, look one page up, issue. */
-  lookUp: 12 + 30,
-  lookUpPage: 30,
-  issue: 40,
-  /** Retire one ended flash operation; each slot of it is moved. */
-  retire: 12 + 24,
-  retireMore: 24,
-  moveSlot: 6,
-  updateSlot: 24,
+  /** Fetch a descriptor and look one page up. */
+  lookUp: fetch + lookup,
+  lookUpPage: lookup,
+  issue,
+  /** Fetch a descriptor and retire one ended flash operation; each of its slots is moved. */
+  retire: fetch + retire,
+  retireMore: retire,
+  moveSlot: move,
+  updateSlot: update,
   /** Take an arrival; each page is put into the log and the map. */
-  arrive: 12,
-  arrivePage: 6 + 24,
+  arrive: fetch,
+  arrivePage: move + update,
   /** Search 64 rows of the block table. */
-  searchLine: 16,
+  searchLine,
   /** Unmap 64 cells. */
-  trimLine: 8,
+  trimLine: fillLine,
 } as const;

@@ -21,6 +21,7 @@ export const EMULATED_ROOMS: readonly Room[] = ['firmware', 'hal', 'nand', 'sata
 /** Files of `hal` that hold words and no device: firmware may know them. Folders end in a slash. */
 export const HAL_VOCABULARY: readonly string[] = [
   'hal/addresses.ts',
+  'hal/aragon-cycles.ts',
   'hal/ata.ts',
   'hal/flash-ops.ts',
   'hal/geometry.ts',
