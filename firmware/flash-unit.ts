@@ -4,6 +4,7 @@
 
 import { FlashOp } from '../hal/flash-ops.ts';
 import type { Board, OpOwner } from './board.ts';
+import type { Frontier } from './ftl/frontier.ts';
 
 /** A read of the multi-plane page of `flashSlot` with no slot chosen yet; the caller submits it. */
 export function prepareRead(
@@ -22,6 +23,31 @@ export function prepareRead(
   ops.urgent[op] = 1;
   ops.owner[op] = owner;
   ops.argument[op] = argument;
+  return op;
+}
+
+/**
+ * A program of the frontier's next unit with `count` slots, the others padding; its argument is the
+ * count. The caller fills the slots in and submits it.
+ */
+export function prepareProgram(
+  board: Board,
+  frontier: Frontier,
+  owner: OpOwner,
+  count: number,
+): number {
+  const { geometry, ops } = board;
+  frontier.take();
+  const op = ops.take();
+  ops.op[op] = FlashOp.Program;
+  ops.die[op] = frontier.die;
+  ops.block[op] = frontier.block;
+  ops.page[op] = frontier.page;
+  ops.slotMask[op] = (1 << count) - 1;
+  ops.urgent[op] = 0;
+  ops.owner[op] = owner;
+  ops.argument[op] = count;
+  if (count < geometry.slotsPerUnit) ops.pad(op, count, geometry.slotsPerUnit);
   return op;
 }
 

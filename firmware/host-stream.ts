@@ -6,11 +6,11 @@
  * may use only what collection has gained (credit), so that host and collection proceed together.
  */
 
-import { FlashOp, type FlashOps, LAST_OF_COMMAND, SLOTS_PER_OP } from '../hal/flash-ops.ts';
+import { type FlashOps, LAST_OF_COMMAND, SLOTS_PER_OP } from '../hal/flash-ops.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import { type Board, type OpClient, OpOwner } from './board.ts';
 import { ARAGON } from './costs.ts';
-import { unitSlotOf } from './flash-unit.ts';
+import { prepareProgram, unitSlotOf } from './flash-unit.ts';
 import type { Frontier } from './ftl/frontier.ts';
 import type { Mapping } from './ftl/mapping.ts';
 import type { PerformanceMode } from './ftl/performance-mode.ts';
@@ -98,9 +98,7 @@ export class HostStream implements OpClient, Saveable {
     const { geometry } = this.#board;
     const count = ops.argument[op]!;
     this.#unitsInFlight--;
-    const superblock = ops.block[op]! >>> geometry.planeBits;
-    const inFlight = this.#superblocks.programsInFlight;
-    inFlight[superblock] = inFlight[superblock]! - 1;
+    this.#superblocks.programEnded(ops.block[op]! >>> geometry.planeBits);
     const unit = unitSlotOf(this.#board, op);
     for (let j = 0; j < count; j++) {
       const at = ops.target[op * SLOTS_PER_OP + j]!;
@@ -136,26 +134,10 @@ export class HostStream implements OpClient, Saveable {
   #issue(count: number): void {
     const ops = this.#ops;
     const buffer = this.#buffer;
-    const { slotsPerUnit } = this.#board.geometry;
     const contents = this.#board.content;
-    this.#frontier.take();
-    const op = ops.take();
-    ops.op[op] = FlashOp.Program;
-    ops.die[op] = this.#frontier.die;
-    ops.block[op] = this.#frontier.block;
-    ops.page[op] = this.#frontier.page;
-    ops.slotMask[op] = (1 << count) - 1;
-    ops.urgent[op] = 0;
-    ops.owner[op] = OpOwner.HostStream;
-    ops.argument[op] = count;
-    for (let j = 0; j < slotsPerUnit; j++) {
+    const op = prepareProgram(this.#board, this.#frontier, OpOwner.HostStream, count);
+    for (let j = 0; j < count; j++) {
       const to = op * SLOTS_PER_OP + j;
-      if (j >= count) {
-        ops.content[to] = 0;
-        ops.pageWord[to] = 0;
-        ops.order[to] = 0;
-        continue;
-      }
       const at = buffer.issued++ & buffer.mask;
       const content = buffer.content[at]!;
       if (content < 0) contents.retain(content);

@@ -107,6 +107,15 @@ export class FlashOps implements Saveable {
     this.usedCount--;
   }
 
+  /** Makes the slots of a program from `first` up to `end` padding. */
+  pad(index: number, first: number, end: number): void {
+    for (let at = index * SLOTS_PER_OP + first; at < index * SLOTS_PER_OP + end; at++) {
+      this.content[at] = 0;
+      this.pageWord[at] = 0;
+      this.order[at] = 0;
+    }
+  }
+
   /** All descriptors free, as at power-on. */
   reset(): void {
     this.#chain(0);

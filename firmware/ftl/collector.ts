@@ -13,7 +13,7 @@ import { invariant } from '../../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../../hal/sim/snapshot.ts';
 import { type Board, type OpClient, OpOwner } from '../board.ts';
 import { ARAGON } from '../costs.ts';
-import { prepareRead, unitSlotOf } from '../flash-unit.ts';
+import { prepareProgram, prepareRead, unitSlotOf } from '../flash-unit.ts';
 import type { HostStream } from '../host-stream.ts';
 import { CopyBuffer } from './copy-buffer.ts';
 import type { Eraser } from './eraser.ts';
@@ -206,19 +206,8 @@ export class Collector implements OpClient, Saveable {
     if (!this.#frontier.isOpen) {
       invariant(this.#frontier.open(false), 'collection always finds an erased superblock');
     }
-    this.#frontier.take();
-    const op = ops.take();
-    ops.op[op] = FlashOp.Program;
-    ops.die[op] = this.#frontier.die;
-    ops.block[op] = this.#frontier.block;
-    ops.page[op] = this.#frontier.page;
-    ops.slotMask[op] = (1 << count) - 1;
-    ops.urgent[op] = 0;
-    ops.owner[op] = OpOwner.CollectorStream;
-    ops.argument[op] = count;
-    for (let j = 0; j < this.#board.geometry.slotsPerUnit; j++) {
-      this.#copies.takeInto(ops, op * SLOTS_PER_OP + j, j < count);
-    }
+    const op = prepareProgram(this.#board, this.#frontier, OpOwner.CollectorStream, count);
+    for (let j = 0; j < count; j++) this.#copies.takeInto(ops, op * SLOTS_PER_OP + j);
     this.#programsInFlight++;
     this.movedCount += count;
     this.#board.flash.submit(op);
@@ -229,9 +218,7 @@ export class Collector implements OpClient, Saveable {
     const { geometry } = this.#board;
     const count = ops.argument[op]!;
     this.#programsInFlight--;
-    const superblock = ops.block[op]! >>> geometry.planeBits;
-    const inFlight = this.#superblocks.programsInFlight;
-    inFlight[superblock] = inFlight[superblock]! - 1;
+    this.#superblocks.programEnded(ops.block[op]! >>> geometry.planeBits);
     const unit = unitSlotOf(this.#board, op);
     for (let j = 0; j < count; j++) {
       const at = op * SLOTS_PER_OP + j;

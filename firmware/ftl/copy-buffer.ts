@@ -37,14 +37,8 @@ export class CopyBuffer {
     this.#order[at] = order;
   }
 
-  /** Moves the oldest slot into a program descriptor's slot `to`, or padding when not `present`. */
-  takeInto(ops: FlashOps, to: number, present: boolean): void {
-    if (!present) {
-      ops.content[to] = 0;
-      ops.pageWord[to] = 0;
-      ops.order[to] = 0;
-      return;
-    }
+  /** Moves the oldest slot into a program descriptor's slot `to`. */
+  takeInto(ops: FlashOps, to: number): void {
     const at = this.#head;
     this.#head = at + 1 === this.length ? 0 : at + 1;
     this.count--;

@@ -73,8 +73,7 @@ export class Frontier {
     this.die = this.unit - row * this.#geometry.dies;
     this.block = superblock * this.#geometry.planes;
     this.page = this.#lsbOnly ? this.#pairing.lsbPages[row]! : row;
-    const inFlight = this.#superblocks.programsInFlight;
-    inFlight[superblock] = inFlight[superblock]! + 1;
+    this.#superblocks.programBegan(superblock);
     if (++this.unit === this.units) this.close();
     return superblock;
   }

@@ -33,12 +33,7 @@ export class MetadataIo implements OpClient, Saveable {
   /** A program descriptor for the unit; its slots are padding until `setPage`. */
   prepareProgram(user: MetadataUser, die: number, block: number, page: number): number {
     const op = this.#prepare(user, FlashOp.Program, die, block, page);
-    for (let j = 0; j < this.#board.geometry.slotsPerUnit; j++) {
-      const to = op * SLOTS_PER_OP + j;
-      this.#board.ops.content[to] = 0;
-      this.#board.ops.pageWord[to] = 0;
-      this.#board.ops.order[to] = 0;
-    }
+    this.#board.ops.pad(op, 0, this.#board.geometry.slotsPerUnit);
     return op;
   }
 

@@ -117,6 +117,14 @@ export class Superblocks implements Saveable {
     this.invalidatedOrder[superblock] = this.presentOrder;
   }
 
+  programBegan(superblock: number): void {
+    this.programsInFlight[superblock] = this.programsInFlight[superblock]! + 1;
+  }
+
+  programEnded(superblock: number): void {
+    this.programsInFlight[superblock] = this.programsInFlight[superblock]! - 1;
+  }
+
   /** Takes the least worn erased superblock; -1 when there is none. */
   open(lsbOnly: boolean, state: SuperblockState.Open | SuperblockState.Metadata): number {
     let best = NONE;
