@@ -6,6 +6,7 @@
  * answers, but refuses its media.
  */
 
+import type { Geometry } from '../hal/geometry.ts';
 import { ControlMachine, type MachineTable } from '../hal/sim/state-machine.ts';
 import type { Board } from './board.ts';
 import type { Mount } from './ftl/mount.ts';
@@ -65,6 +66,8 @@ export class Boot {
   readonly machine: ControlMachine;
   readonly #board: Board;
   readonly #stageTask: number;
+  /** Dies that have answered with the geometry of the profile. */
+  foundDies = 0;
 
   constructor(board: Board, mount: Mount, machineNumber: number) {
     this.#board = board;
@@ -108,8 +111,14 @@ export class Boot {
     this.#board.arm.post(this.#stageTask, 0, cycles);
   }
 
+  /** The dies answer within the stage; one that says it is another part is left to fail. */
   #identify(): void {
-    this.#stage(this.#board.profile.boot.identifyDieNs * this.#board.geometry.dies);
+    const { profile, geometry, flash } = this.#board;
+    this.foundDies = 0;
+    for (let die = 0; die < geometry.dies; die++) {
+      if (isPart(flash.identify(die).parameterPage, geometry)) this.foundDies++;
+    }
+    this.#stage(profile.boot.resetDiesNs + profile.boot.identifyDieNs * geometry.dies);
   }
 
   #stageDone(): void {
@@ -126,4 +135,21 @@ export class Boot {
       default:
     }
   }
+}
+
+/** Offsets in the ONFI parameter page (ONFI 2.2, 5.7.1). */
+const SIGNATURE = [0x4f, 0x4e, 0x46, 0x49];
+const PAGE_BYTES_AT = 80;
+const PAGES_PER_BLOCK_AT = 92;
+const BLOCKS_PER_LUN_AT = 96;
+
+/** The page says that the die is an ONFI part with the geometry of the profile. */
+function isPart(page: Uint8Array, geometry: Geometry): boolean {
+  const word = (at: number) => page[at]! | (page[at + 1]! << 8) | (page[at + 2]! << 16);
+  return (
+    SIGNATURE.every((byte, i) => page[i] === byte) &&
+    word(PAGE_BYTES_AT) === geometry.pageBytes &&
+    word(PAGES_PER_BLOCK_AT) === geometry.pagesPerBlock &&
+    word(BLOCKS_PER_LUN_AT) === geometry.blocksPerDie
+  );
 }

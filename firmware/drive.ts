@@ -12,6 +12,7 @@ import { TaggedContent } from '../hal/content/tagged-content.ts';
 import { Core } from '../hal/core.ts';
 import { Dram } from '../hal/dram.ts';
 import { DramTable } from '../hal/dram-table.ts';
+import { FaultList } from '../hal/faults/fault-list.ts';
 import { FlashOps, LAST_OF_COMMAND, LPN_MASK, METADATA } from '../hal/flash-ops.ts';
 import { Geometry } from '../hal/geometry.ts';
 import { InterruptController } from '../hal/interrupts.ts';
@@ -26,9 +27,8 @@ import { Machine } from '../hal/sim/snapshot.ts';
 import { Timeline } from '../hal/sim/timeline.ts';
 import { UndoLog } from '../hal/sim/undo-log.ts';
 import { Timers, Watchdog } from '../hal/timers.ts';
-import { NandArray } from '../nand/array.ts';
-import { PageStore } from '../nand/page-store.ts';
-import { nandPart } from '../nand/part.ts';
+import type { NandArray } from '../nand/array.ts';
+import type { PageStore } from '../nand/page-store.ts';
 import { Answers } from '../sata/answers.ts';
 import { DevicePort } from '../sata/device-port.ts';
 import { type CommandSource, HostAdapter } from '../sata/host/adapter.ts';
@@ -37,6 +37,7 @@ import { Link } from '../sata/link.ts';
 import type { SmartCounters } from '../sata/smart.ts';
 import type { Board } from './board.ts';
 import type { BootState } from './boot.ts';
+import { buildFlash, type EccWeight } from './drive-flash.ts';
 import { Firmware } from './firmware.ts';
 import { checkProfile } from './profile-check.ts';
 
@@ -101,19 +102,21 @@ export interface RawSlot {
 }
 
 export interface DriveOptions {
-  /** Seed of the machine's named random streams; 'bf3' when not given. */
+  /** Seed of all that is drawn; 'bf3' when not given. */
   seed?: string;
   /** Makes the content store; tags when not given. */
   contents?: (machine: Machine) => Content;
   /** Makes the command source; a command queue when not given. */
   source?: (drive: { contents: Content; machine: Machine; timeline: Timeline }) => CommandSource;
+  /** How reads are decoded: by the number of wrong bits, or bit by bit; counted when not given. */
+  ecc?: EccWeight;
   /** Flash that another drive left behind; the drive takes it over. */
   nand?: NandImage;
 }
 
 export class Drive {
   readonly profile: DriveProfile;
-  /** Seed of the named random streams; nothing in the drive draws from one yet. */
+  /** Seed of all that is drawn: strength of blocks, bit errors, factory bad blocks. */
   readonly seed: string;
   readonly geometry: Geometry;
   readonly timeline: Timeline;
@@ -128,6 +131,8 @@ export class Drive {
   readonly dram: Dram;
   readonly power = new PowerRails();
   readonly ops: FlashOps;
+  /** Faults over the truth; none at construction. */
+  readonly faults: FaultList;
   readonly array: NandArray;
   readonly link: Link;
   readonly port: DevicePort;
@@ -161,24 +166,21 @@ export class Drive {
     machine.add(this.power);
     this.ops = machine.add(new FlashOps(FLASH_OPS));
     const pairing = new PagePairing(geometry.pagesPerBlock);
-    const store = options.nand?.store ?? new PageStore(geometry, contents, machine);
-    this.array = machine.add(
-      new NandArray({
-        ...{ timeline, probe, geometry, pairing, store, contents },
-        part: nandPart(profile.partId),
-        bus: profile.bus,
-        ops: this.ops,
-        interrupts: this.interrupts,
-        dram: this.dram,
-      }),
-    );
+    this.l2p = this.#mapRegion();
+    const descriptors = this.ops.capacity;
+    const limits = { dramRegions: this.dram.regions, descriptors };
+    this.faults = machine.add(new FaultList(geometry, this.seed, limits));
+    const { ops, interrupts, dram, faults, seed } = this;
+    this.array = buildFlash({
+      ...{ profile, geometry, pairing, machine, probe, contents, ops, interrupts, dram, faults },
+      ...{ seed, ecc: options.ecc ?? 'counted', store: options.nand?.store ?? null },
+    });
     this.link = machine.add(new Link(profile.link, timeline));
     const answers = machine.add(new Answers(profile.identity, () => this.#smartCounters()));
-    const { link, interrupts, dram } = this;
+    const { link } = this;
     this.port = machine.add(
       new DevicePort({ timeline, probe, link, answers, contents, interrupts, dram }),
     );
-    this.l2p = this.#mapRegion();
     this.validBits = machine.addTable(
       new BigTable('valid-bits', Math.ceil(geometry.slots / 32), machine.log),
     );
@@ -198,6 +200,7 @@ export class Drive {
     invariant(!this.power.on, 'power is off before it is turned on');
     this.power.on = true;
     this.power.cycleCount++;
+    this.array.powerOn();
     this.watchdog.start();
     this.firmware.powerGood();
   }
@@ -273,14 +276,14 @@ export class Drive {
     const { smart, superblocks, stream, collector } = this.firmware;
     const erases = superblocks.eraseCount.reduce((sum, count) => sum + count, 0);
     return {
-      runtimeBadBlocks: 0,
+      runtimeBadBlocks: superblocks.bad.grownCount,
       powerOnHours: Math.floor(this.timeline.nowNs / 3.6e12),
       powerCycles: smart.powerCycles,
       spareSectorsAtFactory: this.profile.spareSectors,
       unplannedPowerLosses: smart.unplannedLosses,
-      programFailures: 0,
-      eraseFailures: 0,
-      uncorrectableReads: 0,
+      programFailures: smart.programFailures,
+      eraseFailures: smart.eraseFailures,
+      uncorrectableReads: smart.uncorrectableReads,
       averageEraseCount: Math.floor(erases / superblocks.count),
       sataCrcErrors: 0,
       hostWrittenSectors: smart.hostWrittenSectors,

@@ -15,6 +15,7 @@ import { type EraseListener, Eraser } from './ftl/eraser.ts';
 import { Frontier } from './ftl/frontier.ts';
 import { RootState } from './ftl/layouts.ts';
 import { Mapping } from './ftl/mapping.ts';
+import { MarkScan } from './ftl/mark-scan.ts';
 import { MetadataIo } from './ftl/metadata-io.ts';
 import { Mount, type MountListener } from './ftl/mount.ts';
 import { PerformanceMode } from './ftl/performance-mode.ts';
@@ -53,6 +54,7 @@ export class Firmware implements StreamListener, EraseListener, MountListener, R
   readonly smart = new SmartRecord();
   readonly io: MetadataIo;
   readonly root: RootBlocks;
+  readonly marks: MarkScan;
   readonly checkpoint: Checkpoint;
   readonly mount: Mount;
   readonly shutdown: Shutdown;
@@ -61,35 +63,37 @@ export class Firmware implements StreamListener, EraseListener, MountListener, R
 
   constructor(board: Board, machine: Machine) {
     const { geometry, pairing } = board;
-    this.superblocks = new Superblocks(geometry.superblocks, board.probe);
+    this.superblocks = new Superblocks(geometry.superblocks, geometry.dies, board.probe);
     this.mapping = new Mapping(geometry, board.l2p, board.validBits, this.superblocks);
     this.buffer = new WriteBuffer(board.profile.policy.writeBufferSlots, board.content);
     this.mode = new PerformanceMode(board, this.superblocks, MachineNumber.WriteMode);
     this.hostFrontier = new Frontier(geometry, pairing, this.superblocks);
     this.collectorFrontier = new Frontier(geometry, pairing, this.superblocks);
     const { superblocks, mapping, buffer, mode, smart } = this;
-    this.stream = new HostStream(board, buffer, this.hostFrontier, mapping, superblocks, mode);
+    const host = this.hostFrontier;
+    this.stream = new HostStream(board, buffer, host, mapping, superblocks, mode, smart);
     const { stream } = this;
-    this.eraser = new Eraser(board, superblocks);
+    this.eraser = new Eraser(board, superblocks, smart);
     const { eraser } = this;
     const frontier = this.collectorFrontier;
     this.collector = new Collector({
-      ...{ board, mapping, superblocks, frontier, eraser, stream, mode },
+      ...{ board, mapping, superblocks, frontier, eraser, stream, mode, smart },
     });
     const { collector } = this;
     this.flusher = new Flusher(board, buffer, stream);
     const { flusher } = this;
-    this.reader = new Reader(board, mapping, buffer);
+    this.reader = new Reader(board, mapping, buffer, smart);
     this.writer = new Writer({ board, mapping, superblocks, buffer, stream, flusher });
     const { writer, reader } = this;
     this.trimmer = new Trimmer(board, mapping, superblocks, collector);
     this.io = new MetadataIo(board);
     this.root = new RootBlocks(board, this.io);
-    const { io, root, hostFrontier, collectorFrontier, trimmer } = this;
+    this.marks = new MarkScan(board, this.io, superblocks.bad);
+    const { io, root, marks, hostFrontier, collectorFrontier, trimmer } = this;
     const common = { board, io, root, superblocks, eraser, writer, mode, smart };
     const frontiers = { hostFrontier, collectorFrontier };
     this.checkpoint = new Checkpoint({ ...common, ...frontiers, collector, stream });
-    this.mount = new Mount({ ...common, ...frontiers, mapping });
+    this.mount = new Mount({ ...common, ...frontiers, mapping, marks });
     this.shutdown = new Shutdown(board, this.checkpoint, root, smart);
     this.boot = new Boot(board, this.mount, MachineNumber.Boot);
     this.tasks = new HostTasks({ board, reader, writer, flusher, trimmer, stream, root, smart });
@@ -189,6 +193,7 @@ export class Firmware implements StreamListener, EraseListener, MountListener, R
       this.smart,
       this.io,
       this.root,
+      this.marks,
       this.checkpoint,
       this.mount,
       this.shutdown,

@@ -2,7 +2,7 @@
  * The unit a flash descriptor works on: what every reader and writer of flash needs of it.
  */
 
-import { FlashOp } from '../hal/flash-ops.ts';
+import { FlashOp, SLOTS_PER_OP } from '../hal/flash-ops.ts';
 import type { Board, OpOwner } from './board.ts';
 import type { Frontier } from './ftl/frontier.ts';
 
@@ -48,6 +48,24 @@ export function prepareProgram(
   ops.owner[op] = owner;
   ops.argument[op] = count;
   if (count < geometry.slotsPerUnit) ops.pad(op, count, geometry.slotsPerUnit);
+  return op;
+}
+
+/**
+ * After a failed program: a program of the frontier's next unit with the same slots. The failed
+ * block group is bad from now on; what it holds already stays readable until it is collected.
+ */
+export function prepareAgain(board: Board, frontier: Frontier, failed: number): number {
+  const { ops } = board;
+  const op = prepareProgram(board, frontier, ops.owner[failed]!, ops.argument[failed]!);
+  for (let j = 0; j < ops.argument[failed]!; j++) {
+    const from = failed * SLOTS_PER_OP + j;
+    const to = op * SLOTS_PER_OP + j;
+    ops.target[to] = ops.target[from]!;
+    ops.content[to] = ops.content[from]!;
+    ops.pageWord[to] = ops.pageWord[from]!;
+    ops.order[to] = ops.order[from]!;
+  }
   return op;
 }
 

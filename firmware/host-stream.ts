@@ -6,15 +6,17 @@
  * may use only what collection has gained (credit), so that host and collection proceed together.
  */
 
-import { type FlashOps, LAST_OF_COMMAND, SLOTS_PER_OP } from '../hal/flash-ops.ts';
+import { type FlashOps, FlashStatus, LAST_OF_COMMAND, SLOTS_PER_OP } from '../hal/flash-ops.ts';
+import { invariant } from '../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import { type Board, type OpClient, OpOwner } from './board.ts';
 import { ARAGON } from './costs.ts';
-import { prepareProgram, unitSlotOf } from './flash-unit.ts';
+import { prepareAgain, prepareProgram, unitSlotOf } from './flash-unit.ts';
 import type { Frontier } from './ftl/frontier.ts';
 import type { Mapping } from './ftl/mapping.ts';
 import type { PerformanceMode } from './ftl/performance-mode.ts';
 import type { Superblocks } from './ftl/superblocks.ts';
+import type { SmartRecord } from './smart-record.ts';
 import type { WriteBuffer } from './write-buffer.ts';
 
 /** Credit that may pile up, in units: a pause of the host does not end in a burst. */
@@ -46,6 +48,7 @@ export class HostStream implements OpClient, Saveable {
   readonly #mapping: Mapping;
   readonly #superblocks: Superblocks;
   readonly #mode: PerformanceMode;
+  readonly #smart: SmartRecord;
   readonly #unitsMax: number;
   #unitsInFlight = 0;
 
@@ -56,6 +59,7 @@ export class HostStream implements OpClient, Saveable {
     mapping: Mapping,
     superblocks: Superblocks,
     mode: PerformanceMode,
+    smart: SmartRecord,
   ) {
     this.#board = board;
     this.#ops = board.ops;
@@ -64,6 +68,7 @@ export class HostStream implements OpClient, Saveable {
     this.#mapping = mapping;
     this.#superblocks = superblocks;
     this.#mode = mode;
+    this.#smart = smart;
     this.#unitsMax = board.profile.policy.programsPerDie * board.geometry.dies;
   }
 
@@ -97,8 +102,13 @@ export class HostStream implements OpClient, Saveable {
     const buffer = this.#buffer;
     const { geometry } = this.#board;
     const count = ops.argument[op]!;
+    const superblock = ops.block[op]! >>> geometry.planeBits;
+    this.#superblocks.programEnded(superblock);
+    if (ops.status[op] === FlashStatus.Failed) {
+      this.#programAgain(op, superblock);
+      return;
+    }
     this.#unitsInFlight--;
-    this.#superblocks.programEnded(ops.block[op]! >>> geometry.planeBits);
     const unit = unitSlotOf(this.#board, op);
     for (let j = 0; j < count; j++) {
       const at = ops.target[op * SLOTS_PER_OP + j]!;
@@ -108,6 +118,18 @@ export class HostStream implements OpClient, Saveable {
     this.#board.aragon.charge(count * ARAGON.updateSlot);
     this.listener!.spaceFreed();
     this.pump();
+  }
+
+  /** The slots of a failed program go to the next good unit: they have waited long enough. */
+  #programAgain(op: number, superblock: number): void {
+    this.#smart.programFailures++;
+    this.#superblocks.bad.addGrown(superblock, this.#ops.die[op]!);
+    if (!this.#frontier.isOpen) {
+      const opened = this.#frontier.open(this.#mode.opensLsbOnly());
+      invariant(opened, 'an erased superblock is kept for data whose program failed');
+    }
+    this.#board.flash.submit(prepareAgain(this.#board, this.#frontier, op));
+    this.#board.aragon.charge(ARAGON.issue);
   }
 
   /** A superblock is open or can be opened, and the credit suffices when credit is asked. */

@@ -115,7 +115,7 @@ export class HostTasks implements TaskBody {
     const { root, stream, smart } = this.#parts;
     if (!root.isClean || root.writing) return;
     stream.held = true;
-    root.write(RootState.Dirty, { powerCycles: smart.powerCycles }, root.superblocks);
+    root.write(RootState.Dirty, { powerCycles: smart.powerCycles }, root.places);
   }
 
   #timerExpired(): void {

@@ -7,7 +7,7 @@
  * starts.
  */
 
-import { type FlashOps, FlashStatus, LPN_MASK, SLOTS_PER_OP } from '../hal/flash-ops.ts';
+import { type FlashOps, LPN_MASK, SLOTS_PER_OP } from '../hal/flash-ops.ts';
 import {
   HOST_SLOTS,
   HostRequest,
@@ -15,12 +15,14 @@ import {
   PAGES_PER_COMMAND,
   type TaskBody,
 } from '../hal/ports.ts';
-import { invariant } from '../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
+import { WHOLE_SLOT } from '../hal/sim/units.ts';
 import { type Board, type OpClient, OpOwner } from './board.ts';
 import { ARAGON } from './costs.ts';
 import { prepareRead } from './flash-unit.ts';
 import type { Mapping } from './ftl/mapping.ts';
+import { sectorsOf } from './page-sectors.ts';
+import type { SmartRecord } from './smart-record.ts';
 import type { WriteBuffer } from './write-buffer.ts';
 
 const NONE = -1;
@@ -35,6 +37,7 @@ export class Reader implements OpClient, TaskBody, Saveable {
   readonly #ops: FlashOps;
   readonly #mapping: Mapping;
   readonly #buffer: WriteBuffer;
+  readonly #smart: SmartRecord;
   readonly #windowPages: number;
   readonly #lookUp: number;
   /** First page of each slot's present window. */
@@ -44,8 +47,9 @@ export class Reader implements OpClient, TaskBody, Saveable {
   /** First sector that could not be read, -1 while there is none. */
   readonly #badLba = new Float64Array(HOST_SLOTS).fill(NONE);
 
-  constructor(board: Board, mapping: Mapping, buffer: WriteBuffer) {
+  constructor(board: Board, mapping: Mapping, buffer: WriteBuffer, smart: SmartRecord) {
     this.#board = board;
+    this.#smart = smart;
     this.#ops = board.ops;
     this.#mapping = mapping;
     this.#buffer = buffer;
@@ -63,16 +67,18 @@ export class Reader implements OpClient, TaskBody, Saveable {
   flashDone(op: number): void {
     const ops = this.#ops;
     const slot = ops.argument[op]!;
-    const content = this.#board.host.content;
+    const { content } = this.#board.host;
     const first = this.#board.host.firstPage[slot]!;
-    const bad = ops.status[op] === FlashStatus.Uncorrectable;
     for (let j = 0, mask = ops.slotMask[op]!; mask !== 0; j++, mask >>>= 1) {
       if ((mask & 1) === 0) continue;
       const page = ops.target[op * SLOTS_PER_OP + j]!;
-      content[slot * PAGES_PER_COMMAND + page] = ops.content[op * SLOTS_PER_OP + j]!;
-      const word = ops.pageWord[op * SLOTS_PER_OP + j]!;
-      invariant(bad || (word & LPN_MASK) === first + page + 1, 'a slot holds the page looked up');
-      if (bad) this.#noteBad(slot, (first + page) * 8);
+      const at = op * SLOTS_PER_OP + j;
+      const handle = ops.content[at]!;
+      content[slot * PAGES_PER_COMMAND + page] = handle;
+      // A spare record of another page means that the map is wrong: the data is not the host's.
+      const misplaced = (ops.pageWord[at]! & LPN_MASK) !== first + page + 1;
+      const bad = misplaced ? WHOLE_SLOT : ops.badSectors[at]!;
+      if (bad !== 0 || handle < 0) this.#check(slot, page, handle, bad);
     }
     const left = this.#pending[slot]! - 1;
     this.#pending[slot] = left;
@@ -119,8 +125,14 @@ export class Reader implements OpClient, TaskBody, Saveable {
 
   /** A page that needs no flash read: unmapped, or in the write buffer. */
   #hit(slot: number, page: number, cell: number): void {
-    const content = cell === 0 ? 0 : this.#buffer.content[cell - this.#mapping.flashTop - 1]!;
-    if (content < 0) this.#board.content.retain(content);
+    const at = cell - this.#mapping.flashTop - 1;
+    const content = cell === 0 ? 0 : (this.#buffer.content[at] ?? 0);
+    if (content < 0) {
+      this.#board.content.retain(content);
+      this.#check(slot, page, content, 0);
+    }
+    const lpn = this.#board.host.firstPage[slot]! + page;
+    if (cell !== 0 && this.#buffer.lpn[at] !== lpn) this.#check(slot, page, 0, WHOLE_SLOT);
     this.#board.host.content[slot * PAGES_PER_COMMAND + page] = content;
     this.hitCount++;
   }
@@ -134,6 +146,7 @@ export class Reader implements OpClient, TaskBody, Saveable {
       this.#drop(slot, from, to);
       if (this.#badLba[slot] !== NONE || to === pages) {
         const bad = this.#badLba[slot] !== NONE;
+        if (bad) this.#smart.uncorrectableReads++;
         host.complete(slot, bad ? HostStatus.Uncorrectable : HostStatus.Good, this.#badLba[slot]!);
         return;
       }
@@ -155,11 +168,15 @@ export class Reader implements OpClient, TaskBody, Saveable {
     }
   }
 
-  #noteBad(slot: number, lba: number): void {
-    const { host } = this.#board;
-    const bad = Math.max(lba, host.lba[slot]!);
+  /** Notes the first sector the host asked for that is among the `bad` ones, or spoiled. */
+  #check(slot: number, page: number, content: number, bad: number): void {
+    const { host, content: contents } = this.#board;
+    const lost = (bad | contents.spoiledOf(content)) & sectorsOf(host, slot, page);
+    if (lost === 0) return;
+    const lowest = 31 - Math.clz32(lost & -lost);
+    const lba = (host.firstPage[slot]! + page) * 8 + lowest;
     const known = this.#badLba[slot]!;
-    if (known === NONE || bad < known) this.#badLba[slot] = bad;
+    if (known === NONE || lba < known) this.#badLba[slot] = lba;
   }
 
   reset(): void {

@@ -39,7 +39,7 @@ export class Shutdown implements StandbyListener, Saveable {
       this.#checkpoint.begin();
     } else if (root.root!.powerCycles !== this.#smart.powerCycles) {
       const fields = { powerCycles: this.#smart.powerCycles };
-      root.write(root.state as RootState, fields, root.superblocks);
+      root.write(root.state as RootState, fields, root.places);
     } else {
       this.#complete();
     }

@@ -8,7 +8,7 @@
  * write cache off, when the log is programmed up to there.
  */
 
-import { FlashStatus, SLOTS_PER_OP } from '../hal/flash-ops.ts';
+import { LPN_MASK, SLOTS_PER_OP } from '../hal/flash-ops.ts';
 import { HOST_SLOTS, HostStatus, Irq, PAGES_PER_COMMAND, type TaskBody } from '../hal/ports.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import { WHOLE_SLOT } from '../hal/sim/units.ts';
@@ -19,6 +19,7 @@ import type { Flusher } from './flusher.ts';
 import type { Mapping } from './ftl/mapping.ts';
 import type { Superblocks } from './ftl/superblocks.ts';
 import type { HostStream } from './host-stream.ts';
+import { sectorsOf } from './page-sectors.ts';
 import type { WriteBuffer } from './write-buffer.ts';
 
 const NONE = -1;
@@ -104,11 +105,14 @@ export class Writer implements OpClient, TaskBody, Saveable {
     const at = ops.argument[op]!;
     for (let j = 0, mask = ops.slotMask[op]!; mask !== 0; j++, mask >>>= 1) {
       if ((mask & 1) === 0) continue;
-      const bad = ops.status[op] === FlashStatus.Uncorrectable;
-      this.#oldContent[at] = bad ? 0 : ops.content[op * SLOTS_PER_OP + j]!;
-      if (bad && ops.content[op * SLOTS_PER_OP + j]! < 0) {
-        contents.release(ops.content[op * SLOTS_PER_OP + j]!);
-      }
+      const from = op * SLOTS_PER_OP + j;
+      const { host } = this.#board;
+      const page = (at & 1) === 0 ? 0 : host.pages[slot]! - 1;
+      const misplaced = (ops.pageWord[from]! & LPN_MASK) !== host.firstPage[slot]! + page + 1;
+      const bad = misplaced ? WHOLE_SLOT : ops.badSectors[from]!;
+      const content = ops.content[from]!;
+      // What cannot be read stays unreadable: the new sectors do not make the old ones fresh.
+      this.#oldContent[at] = bad === 0 ? content : contents.spoil(content, bad);
       this.#oldSlot[at] = ops.target[op * SLOTS_PER_OP + j]!;
     }
     this.#edgeRead(slot);
@@ -153,7 +157,7 @@ export class Writer implements OpClient, TaskBody, Saveable {
     for (let edge = 0; edge < EDGES; edge++) {
       const page = edge === 0 ? 0 : pages - 1;
       if (edge === 1 && pages === 1) continue;
-      if (this.#maskOf(slot, page) === WHOLE_SLOT) continue;
+      if (sectorsOf(this.#board.host, slot, page) === WHOLE_SLOT) continue;
       const cell = this.#mapping.l2p.values[host.firstPage[slot]! + page]!;
       if (cell === 0 || cell > this.#mapping.flashTop) continue;
       if (this.#oldSlot[slot * EDGES + edge] === cell - 1) continue;
@@ -241,7 +245,7 @@ export class Writer implements OpClient, TaskBody, Saveable {
   #merged(slot: number, page: number, lpn: number): number {
     const { host, content: contents } = this.#board;
     const written = host.content[slot * PAGES_PER_COMMAND + page]!;
-    const mask = this.#maskOf(slot, page);
+    const mask = sectorsOf(this.#board.host, slot, page);
     if (mask === WHOLE_SLOT) return written;
     const cell = this.#mapping.l2p.values[lpn]!;
     let below = 0;
@@ -274,15 +278,6 @@ export class Writer implements OpClient, TaskBody, Saveable {
     }
     this.#oldSlot[at] = NONE;
     this.#oldContent[at] = 0;
-  }
-
-  /** Sectors of a page that the command writes. */
-  #maskOf(slot: number, page: number): number {
-    const { host } = this.#board;
-    const offset = host.offsetSectors[slot]!;
-    const end = offset + host.sectors[slot]! - page * 8;
-    const mask = end >= 8 ? WHOLE_SLOT : WHOLE_SLOT >> (8 - end);
-    return page === 0 ? mask & (WHOLE_SLOT << offset) : mask;
   }
 
   reset(): void {

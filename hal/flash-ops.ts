@@ -33,10 +33,12 @@ export const LPN_MASK = 0x0fff_ffff;
 export const LAST_OF_COMMAND = 1 << 28;
 /** The slot holds metadata; the word's number is the metadata page index plus one. */
 export const METADATA = 1 << 29;
+/** Page word read from a block that the factory has marked bad; nothing is ever programmed so. */
+export const BAD_BLOCK_MARK = (1 << 30) | LPN_MASK;
 
 export class FlashOps implements Saveable {
   readonly kind = 'hal.flash-ops';
-  readonly version = 2;
+  readonly version = 3;
   readonly capacity: number;
 
   readonly op: Uint8Array;
@@ -58,6 +60,10 @@ export class FlashOps implements Saveable {
   readonly pageWord: Int32Array;
   /** Spare record: low 32 bits of the order number. */
   readonly order: Int32Array;
+  /** Of a read: bit n of a slot is its sector n, which could not be corrected. */
+  readonly badSectors: Uint8Array;
+  /** Of a read: bits corrected in the worst codeword. */
+  readonly correctedBits: Uint8Array;
   /** Firmware's own, per slot: where a read slot goes or where a programmed one came from. */
   readonly target: Int32Array;
   /** Next descriptor of the queue this one waits in, or of the free list. */
@@ -82,6 +88,8 @@ export class FlashOps implements Saveable {
     this.content = new Int32Array(capacity * SLOTS_PER_OP);
     this.pageWord = new Int32Array(capacity * SLOTS_PER_OP);
     this.order = new Int32Array(capacity * SLOTS_PER_OP);
+    this.badSectors = new Uint8Array(capacity * SLOTS_PER_OP);
+    this.correctedBits = new Uint8Array(capacity);
     this.target = new Int32Array(capacity * SLOTS_PER_OP);
     this.next = new Int32Array(capacity);
     this.reset();
@@ -135,10 +143,10 @@ export class FlashOps implements Saveable {
 
   #columns(): { [name: string]: Uint8Array | Int32Array } {
     const { op, die, block, page, slotMask, urgent, status, owner } = this;
-    const { argument, content, pageWord, order, target, next } = this;
+    const { argument, content, pageWord, order, target, next, badSectors, correctedBits } = this;
     return {
       ...{ op, die, block, page, slotMask, urgent, status, owner },
-      ...{ argument, content, pageWord, order, target, next },
+      ...{ argument, content, pageWord, order, target, next, badSectors, correctedBits },
     };
   }
 

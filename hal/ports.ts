@@ -49,8 +49,18 @@ export interface TimerPort {
   readonly microseconds: number;
 }
 
+/** What a die says of itself when it is brought up. */
+export interface DieIdentity {
+  /** READ ID 90h-00h, eight bytes. */
+  readonly id: Uint8Array;
+  /** First copy of the ONFI parameter page, 256 bytes. */
+  readonly parameterPage: Uint8Array;
+}
+
 /** The flash channels: operations go in as descriptor indices (flash-ops.ts) and come back so. */
 export interface FlashPort {
+  /** Resets a die, reads its identity and sets its timing mode; within the time of the stage. */
+  identify(die: number): DieIdentity;
   submit(op: number): void;
   /** Next ended descriptor, or -1. */
   takeDone(): number;
@@ -129,6 +139,13 @@ export interface ContentPort {
   release(content: number): void;
   /** A page with the `mask`ed sectors of `above` over `below`; the caller owns the result. */
   merge(below: number, above: number, mask: number): number;
+  /**
+   * The same page, its `mask`ed sectors unreadable for good: takes over the caller's reference and
+   * returns one to the result.
+   */
+  spoil(content: number, mask: number): number;
+  /** Sectors of a page that are unreadable, as bits. */
+  spoiledOf(content: number): number;
   /** A metadata page of 4096 bytes; takes over `bytes`. */
   write(bytes: Uint8Array): number;
   /** The bytes of a metadata page, or null when the page holds none. */

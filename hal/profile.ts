@@ -24,8 +24,24 @@ export interface ArmCycles {
 export interface BootTimes {
   readonly romNs: number;
   readonly dramNs: number;
+  /** First reset of all dies together (tRST at power-on). */
+  readonly resetDiesNs: number;
   /** READ ID and parameter page of one die, feature set-up included. */
   readonly identifyDieNs: number;
+}
+
+/** Which effects of real cells the drive has. */
+export interface CellEffects {
+  /** Bit errors of wear, age and reads. */
+  readonly bitErrors: boolean;
+  /** Blocks that leave the factory marked bad. */
+  readonly factoryBadBlocks: boolean;
+  /** Blocks that fail to program or erase when worn, and times that drift with wear. */
+  readonly wear: boolean;
+  /** Scatter of tPROG and tBERS from operation to operation. */
+  readonly timeScatter: boolean;
+  /** Temperature of the dies in degrees Celsius. */
+  readonly celsius: number;
 }
 
 export interface FirmwarePolicy {
@@ -69,6 +85,7 @@ export interface DriveProfile {
   readonly link: { readonly gigabaud: number; readonly handshakeDwords: number };
   readonly armCycles: ArmCycles;
   readonly boot: BootTimes;
+  readonly cells: CellEffects;
   readonly policy: FirmwarePolicy;
   /** Over-provisioned sectors that SMART attribute 171 shows on a new drive. */
   readonly spareSectors: number;

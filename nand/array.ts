@@ -2,16 +2,19 @@
  * The flash array: all dies behind their channel buses, driven by flash descriptors.
  *
  * Each die works on one operation at a time; further descriptors wait in its two queues, urgent
- * ones first. A read is two events (tR over, data out), a program two (data in, tPROG over), an
- * erase one. Multi-plane: an operation covers the same page, or block, of every plane of its die.
+ * ones first. A read is two events (tR over, data out), a program or an erase is one: when the bus
+ * is free is known when it is asked for, so the end of the data is an instant, not an event.
+ * Multi-plane: a program or erase covers the same page, or block, of every plane of its die.
  */
 
 import type { Content } from '../hal/content/content.ts';
-import { FlashOp, type FlashOps, FlashStatus, SLOTS_PER_OP } from '../hal/flash-ops.ts';
+import type { FaultList } from '../hal/faults/fault-list.ts';
+import { FlashEffect } from '../hal/faults/flash-verdict.ts';
+import { FlashOp, type FlashOps } from '../hal/flash-ops.ts';
 import type { Geometry } from '../hal/geometry.ts';
 import type { InterruptController } from '../hal/interrupts.ts';
 import type { PagePairing } from '../hal/pairing.ts';
-import { type BandwidthPort, type FlashPort, Irq } from '../hal/ports.ts';
+import { type BandwidthPort, type DieIdentity, type FlashPort, Irq } from '../hal/ports.ts';
 import type { RegisterView } from '../hal/registers.ts';
 import { bitCount } from '../hal/sim/bits.ts';
 import { invariant } from '../hal/sim/invariant.ts';
@@ -19,12 +22,32 @@ import { type Probe, ProbeKind } from '../hal/sim/probe.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import type { Alarm, AlarmOwner, Timeline } from '../hal/sim/timeline.ts';
 import { SLOT_BYTES } from '../hal/sim/units.ts';
-import { Channels, COMMAND_NS } from './channel.ts';
+import { Channels } from './channel.ts';
+import type { CycleListener } from './cycle-listener.ts';
+import { DieCells } from './die-cells.ts';
+import { DieFaults } from './die-faults.ts';
+import { DieMirror } from './die-mirror.ts';
+import { DieQueues } from './die-queues.ts';
 import { DiePhase } from './die-table.ts';
-import { CELLS_PER_SLOT, CONTENT, ORDER, PAGE_WORD, type PageStore } from './page-store.ts';
+import { DieWork } from './die-work.ts';
+import { DecodeTiming } from './ecc/decode-timing.ts';
+import { FlashCounters } from './flash-counters.ts';
+import type { Media } from './media.ts';
+import { OnfiDie } from './onfi/die.ts';
+import type { ViolationRule, ViolationSink } from './onfi/rules.ts';
+import { OpResults } from './op-results.ts';
+import type { PageStore } from './page-store.ts';
 import type { BusMode, NandPart } from './part.ts';
+import type { InterruptedDraws } from './physics/interrupted.ts';
+import type { Wear } from './physics/wear.ts';
+import { DriveRawPages } from './raw-pages.ts';
+import { planesOf, Sequencer } from './sequencer.ts';
 
 const NONE = -1;
+/**
+ * Ns after which the sequencer gives an operation up: more than twice tBERS max. Assumed.
+ */
+const OPERATION_TIMEOUT_NS = 25_000_000;
 
 export interface ArrayParts {
   timeline: Timeline;
@@ -34,220 +57,308 @@ export interface ArrayParts {
   bus: BusMode;
   pairing: PagePairing;
   ops: FlashOps;
-  store: PageStore;
+  media: Media;
   contents: Content;
   interrupts: InterruptController;
   /** Where data comes from and goes to. */
   dram: BandwidthPort;
+  /** Null: blocks neither fail nor age. */
+  wear: Wear | null;
+  draws: InterruptedDraws;
+  /** Faults over the flash; null when none can be added. */
+  faults: FaultList | null;
 }
 
-export class NandArray implements FlashPort, AlarmOwner, Saveable {
+export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink {
   readonly kind = 'nand.array';
-  readonly version = 1;
+  readonly version = 2;
   readonly part: NandPart;
   readonly channels: Channels;
-  readonly store: PageStore;
-  /** Operations ended since power-on, by FlashOp. */
-  readonly doneCount = new Float64Array(3);
-  /** Slots moved over the buses since power-on: read and programmed. */
-  readonly slotCount = new Float64Array(2);
-  /** What each die is doing. */
-  readonly phase: Uint8Array;
-  /** Ns each die has not been idle. */
-  readonly dieBusyNs: Float64Array;
+  readonly sequencer: Sequencer;
+  readonly media: Media;
+  readonly dies: readonly OnfiDie[];
+  readonly counters = new FlashCounters();
+  readonly work: DieWork;
+  /** Called when a fault cuts the power; told the instant. */
+  onPowerCut: (atNs: number) => void = () => {};
 
   readonly #timeline: Timeline;
   readonly #probe: Probe;
   readonly #geometry: Geometry;
-  readonly #pairing: PagePairing;
   readonly #ops: FlashOps;
-  readonly #contents: Content;
   readonly #interrupts: InterruptController;
   readonly #dram: BandwidthPort;
+  readonly #faults: DieFaults;
+  readonly #cells: readonly DieCells[];
+  readonly #queues: DieQueues;
+  readonly #results: OpResults;
+  readonly #decoder: DecodeTiming;
   readonly #alarms: Alarm[] = [];
   readonly #channelOf: Int32Array;
-  /** Descriptor each die works on, NONE when idle. */
-  readonly #current: Int32Array;
-  /** Instant at which the present operation of each die began. */
-  readonly #startedNs: Float64Array;
-  /** First and last waiting descriptor, by die * 2 + (1 - urgent). */
-  readonly #head: Int32Array;
-  readonly #tail: Int32Array;
-  /** First and last ended descriptor not yet taken, linked like the queues. */
-  #doneHead = NONE;
-  #doneTail = NONE;
 
   constructor(parts: ArrayParts) {
-    const { dies } = parts.geometry;
-    this.part = parts.part;
-    this.store = parts.store;
-    this.channels = new Channels(parts.geometry, parts.bus);
-    this.#timeline = parts.timeline;
+    const { geometry, part, timeline, media, contents, ops } = parts;
+    const { dies } = geometry;
+    this.part = part;
+    this.media = media;
+    this.channels = new Channels(geometry);
+    this.#timeline = timeline;
     this.#probe = parts.probe;
-    this.#geometry = parts.geometry;
-    this.#pairing = parts.pairing;
-    this.#ops = parts.ops;
-    this.#contents = parts.contents;
+    this.#geometry = geometry;
+    this.#ops = ops;
     this.#interrupts = parts.interrupts;
     this.#dram = parts.dram;
-    this.phase = new Uint8Array(dies);
-    this.dieBusyNs = new Float64Array(dies);
-    this.#startedNs = new Float64Array(dies);
-    this.#current = new Int32Array(dies).fill(NONE);
-    this.#head = new Int32Array(dies * 2).fill(NONE);
-    this.#tail = new Int32Array(dies * 2).fill(NONE);
-    this.#channelOf = Int32Array.from({ length: dies }, (_, die) => parts.geometry.channelOf(die));
+    this.#decoder = new DecodeTiming();
+    this.work = new DieWork(dies, parts.probe);
+    this.#channelOf = Int32Array.from({ length: dies }, (_, die) => geometry.channelOf(die));
+    const pages = new DriveRawPages(geometry, media.store, contents, ops);
+    const { pairing, wear, draws } = parts;
+    const chips: OnfiDie[] = [];
+    const cells: DieCells[] = [];
     for (let die = 0; die < dies; die++) {
-      this.#alarms.push(parts.timeline.claim(`die${die}`, this, die));
+      const own = new DieCells({
+        ...{ die, geometry, part, pairing, media, contents, ops, wear, draws },
+      });
+      cells.push(own);
+      chips.push(new OnfiDie({ part, array: new DieMirror(own, pages), sink: this, die }));
+      this.#alarms.push(timeline.claim(`die${die}`, this, die));
     }
+    this.dies = chips;
+    this.#cells = cells;
+    this.#queues = new DieQueues(dies, ops);
+    this.#faults = new DieFaults(parts.faults, ops, cells, geometry.planes);
+    const { counters } = this;
+    this.#results = new OpResults({
+      ...{ ops, geometry, media, contents, counters, faults: this.#faults },
+    });
+    this.sequencer = new Sequencer(chips, geometry, part, parts.bus, pages, ops);
+  }
+
+  get store(): PageStore {
+    return this.media.store;
+  }
+
+  /** Watches the pins of the channels; null: nobody does. */
+  get cycles(): CycleListener | null {
+    return this.sequencer.cycles;
+  }
+
+  set cycles(listener: CycleListener | null) {
+    this.sequencer.cycles = listener;
+  }
+
+  /** The supply of the dies is stable. */
+  powerOn(): void {
+    for (const die of this.dies) die.powerOn(this.#timeline.nowNs);
+  }
+
+  identify(die: number): DieIdentity {
+    return this.sequencer.identify(die, this.#timeline.nowNs);
   }
 
   submit(op: number): void {
-    const ops = this.#ops;
-    const die = ops.die[op]!;
-    const queue = die * 2 + (1 - ops.urgent[op]!);
-    ops.next[op] = NONE;
-    if (this.#head[queue] === NONE) this.#head[queue] = op;
-    else ops.next[this.#tail[queue]!] = op;
-    this.#tail[queue] = op;
-    if (this.phase[die] === DiePhase.Idle) this.#start(die);
+    const die = this.#ops.die[op]!;
+    this.#queues.put(op);
+    if (this.work.phase[die] === DiePhase.Idle) this.#start(die);
   }
 
   takeDone(): number {
-    const op = this.#doneHead;
-    if (op === NONE) return NONE;
-    this.#doneHead = this.#ops.next[op]!;
-    if (this.#doneHead === NONE) this.#doneTail = NONE;
-    return op;
+    return this.#queues.takeDone();
+  }
+
+  /** What a die is doing at this instant. */
+  phaseOf(die: number): DiePhase {
+    return this.work.phaseAt(die, this.#timeline.nowNs);
   }
 
   /** Descriptor a die works on, or -1. */
   currentOf(die: number): number {
-    return this.#current[die]!;
+    return this.work.op[die]!;
   }
 
   /** Descriptors waiting for a die. */
   waitingCount(die: number): number {
-    let count = 0;
-    for (const queue of [die * 2, die * 2 + 1]) {
-      for (let op = this.#head[queue]!; op !== NONE; op = this.#ops.next[op]!) count++;
-    }
-    return count;
+    return this.#queues.waitingCount(die);
+  }
+
+  violation(rule: ViolationRule, die: number, atNs: number): void {
+    this.counters.violations++;
+    const listener = this.#probe.listener;
+    if (listener !== null) listener.note(ProbeKind.Violation, rule, die, atNs);
   }
 
   onAlarm(die: number): void {
-    switch (this.phase[die] as DiePhase) {
-      case DiePhase.Reading: {
-        const ns = this.channels.slotsNs[bitCount(this.#ops.slotMask[this.#current[die]!]!)]!;
-        const endNs = this.#reserve(die, ns);
-        this.#enter(die, DiePhase.TransferOut);
-        this.#alarms[die]!.armAt(endNs);
+    const op = this.work.op[die]!;
+    if (this.#faults.isSilent(die)) {
+      this.#results.timeout(op);
+      this.#finish(die, op);
+      return;
+    }
+    switch (this.work.phase[die] as DiePhase) {
+      case DiePhase.Reading:
+        this.#sense(die, op);
         return;
-      }
-      case DiePhase.TransferIn: {
-        const msb = this.#pairing.isMsb[this.#ops.page[this.#current[die]!]!] === 1;
-        this.#enter(die, DiePhase.Programming);
-        this.#alarms[die]!.armAfter(msb ? this.part.programMsbNs : this.part.programLsbNs);
-        return;
-      }
       case DiePhase.TransferOut:
-        this.#readOut(this.#current[die]!);
         break;
-      case DiePhase.Programming:
-        this.#program(this.#current[die]!);
+      case DiePhase.TransferIn:
+        this.work.enter(die, DiePhase.Programming);
+        this.#work(die, op);
         break;
       case DiePhase.Erasing:
-        this.#erase(this.#current[die]!);
+        this.#work(die, op);
         break;
       default:
         invariant(false, 'an idle die has no alarm');
     }
-    this.#finish(die);
+    this.#finish(die, op);
   }
 
   /** One register a die: its phase; and what has been done. */
   registers(): RegisterView {
-    const dies = Array.from(this.phase, (_, die) => ({
+    const dies = this.dies.map((_, die) => ({
       name: `DIE${die}_PHASE`,
       offset: 0x100 + die * 4,
       says: 'DiePhase: 0 idle, 1 reading, 2 out, 3 in, 4 programming, 5 erasing',
-      read: () => this.phase[die]!,
+      read: () => this.phaseOf(die),
     }));
-    const done = ['READS', 'PROGRAMS', 'ERASES'].map((name, op) => ({
-      name,
-      offset: op * 4,
-      says: 'operations ended',
-      read: () => this.doneCount[op]!,
-    }));
-    return { name: 'FLASH', baseAddress: 0x6000_0000, registers: [...done, ...dies] };
+    return {
+      name: 'FLASH',
+      baseAddress: 0x6000_0000,
+      registers: [...this.counters.registers(), ...dies],
+    };
   }
 
-  /** Loss of power: queues and registers are gone; the store keeps what was programmed. */
+  /** Loss of power: what runs is cut short; queues and registers are gone. */
   reset(): void {
     for (const alarm of this.#alarms) alarm.disarm();
-    this.phase.fill(DiePhase.Idle);
-    this.#current.fill(NONE);
-    this.#head.fill(NONE);
-    this.#tail.fill(NONE);
-    this.#doneHead = NONE;
-    this.#doneTail = NONE;
+    const { nowNs } = this.#timeline;
+    for (let die = 0; die < this.dies.length; die++) {
+      if (this.#faults.isSilent(die)) continue;
+      this.work.cutShort(die, this.#ops, this.#cells[die]!, nowNs);
+    }
+    for (const die of this.dies) die.powerOff(nowNs);
+    this.work.reset();
+    this.#queues.reset();
+    this.#faults.reset();
     this.channels.reset();
-    this.dieBusyNs.fill(0);
-    this.doneCount.fill(0);
-    this.slotCount.fill(0);
+    this.counters.reset();
   }
 
   #start(die: number): void {
-    const ops = this.#ops;
-    let queue = die * 2;
-    if (this.#head[queue] === NONE) queue++;
-    const op = this.#head[queue]!;
+    const op = this.#queues.take(die);
     if (op === NONE) return;
-    this.#head[queue] = ops.next[op]!;
-    this.#current[die] = op;
-    this.#startedNs[die] = this.#timeline.nowNs;
-    switch (ops.op[op] as FlashOp) {
-      case FlashOp.Read: {
-        const msb = this.#pairing.isMsb[ops.page[op]!] === 1;
-        const commandEndNs = this.#reserve(die, COMMAND_NS);
-        this.#enter(die, DiePhase.Reading);
-        const readNs = msb ? this.part.readMsbNs : this.part.readLsbNs;
-        this.#alarms[die]!.armAt(commandEndNs + readNs);
-        return;
-      }
-      case FlashOp.Program: {
-        const dataNs = this.channels.slotsNs[this.#geometry.slotsPerUnit]!;
-        this.#enter(die, DiePhase.TransferIn);
-        this.#alarms[die]!.armAt(this.#reserve(die, COMMAND_NS + dataNs));
-        return;
-      }
-      case FlashOp.Erase:
-        this.#enter(die, DiePhase.Erasing);
-        this.#alarms[die]!.armAt(this.#reserve(die, COMMAND_NS) + this.part.eraseNs);
+    this.work.begin(die, op, this.#timeline.nowNs);
+    if (this.#faults.armed && this.#startFaulty(die, op)) return;
+    this.#alarms[die]!.armAt(this.#begin(die, op, this.#ops.block[op]!));
+  }
+
+  /** Puts an operation on the bus; returns the instant at which the die is ready again. */
+  #begin(die: number, op: number, block: number): number {
+    const page = this.#ops.page[op]!;
+    const cells = this.#cells[die]!;
+    const { sequencer } = this;
+    const { planes, slotsPerPage } = this.#geometry;
+    this.work.block[die] = block;
+    let busNs: number;
+    let arrayNs: number;
+    switch (this.#ops.op[op] as FlashOp) {
+      case FlashOp.Read:
+        busNs = sequencer.readNs[bitCount(planesOf(this.#ops.slotMask[op]!, slotsPerPage))]!;
+        arrayNs = cells.readNs(page);
+        this.work.enter(die, DiePhase.Reading);
+        break;
+      case FlashOp.Program:
+        busNs = sequencer.programNs;
+        arrayNs = cells.groupProgramNs(block, page);
+        this.work.enter(die, DiePhase.TransferIn);
+        break;
+      default:
+        busNs = sequencer.eraseNs[planes]!;
+        arrayNs = cells.groupEraseNs(block);
+        this.work.enter(die, DiePhase.Erasing);
     }
+    const busEndNs = this.#reserve(die, busNs);
+    // The confirm cycle has ended tWB before the bus is given up: the array works from then on.
+    const arrayFromNs = busEndNs - sequencer.timing.wbNs;
+    const readyNs = arrayFromNs + arrayNs;
+    this.work.arrayFromNs[die] = arrayFromNs;
+    this.work.readyNs[die] = readyNs;
+    if (sequencer.cycles !== null) sequencer.spell(die, op, block, busEndNs - busNs, readyNs);
+    return readyNs;
+  }
+
+  /** Faults may silence, redirect, slow down or cut an operation; false when none hits it. */
+  #startFaulty(die: number, op: number): boolean {
+    const { nowNs, ordinal } = this.#timeline;
+    const verdict = this.#faults.begin(die, op, ordinal);
+    if (verdict === null) return false;
+    if (this.#faults.isSilent(die)) {
+      const isRead = this.#ops.op[op] === FlashOp.Read;
+      this.work.enter(die, isRead ? DiePhase.Reading : DiePhase.Erasing);
+      this.#alarms[die]!.armAt(nowNs + OPERATION_TIMEOUT_NS);
+      return true;
+    }
+    const other = verdict.otherBlock[0]!;
+    const readyNs = this.#begin(die, op, other >= 0 ? other : this.#ops.block[op]!);
+    const endNs = nowNs + Math.round((readyNs - nowNs) * verdict.slowFactor);
+    this.#alarms[die]!.armAt(endNs);
+    if ((verdict.effects & FlashEffect.PowerCut) !== 0) {
+      const fromNs = this.work.arrayFromNs[die]!;
+      this.onPowerCut(Math.floor(fromNs + (readyNs - fromNs) * verdict.cutFraction));
+    }
+    return true;
+  }
+
+  /** tR is over: what the page register holds is decoded on its way out. */
+  #sense(die: number, op: number): void {
+    const ops = this.#ops;
+    const mask = ops.slotMask[op]!;
+    const slots = bitCount(mask);
+    const { slotsPerPage } = this.#geometry;
+    const { sequencer } = this;
+    const planeMask = planesOf(mask, slotsPerPage);
+    const planeCount = bitCount(planeMask);
+    const block = this.work.block[die]!;
+    this.#cells[die]!.sensed(block, planeMask);
+    const ns = sequencer.outputNs[planeCount]! + sequencer.slotsNs[slots]!;
+    const endNs = this.#reserve(die, ns);
+    if (sequencer.cycles !== null) sequencer.output(die, block, ops.page[op]!, mask, endNs - ns);
+    this.work.enter(die, DiePhase.TransferOut);
+    const worst = this.#results.read(die, op, block);
+    const counts = this.counters.slots;
+    counts[0] = counts[0]! + slots;
+    this.#dram.charge(slots * SLOT_BYTES);
+    this.#alarms[die]!.armAt(endNs + this.#decoder.decodeNs(worst, slots * 4));
+  }
+
+  /** A program or erase has ended: its status says how. */
+  #work(die: number, op: number): void {
+    const cells = this.#cells[die]!;
+    const block = this.work.block[die]!;
+    const isProgram = this.#ops.op[op] === FlashOp.Program;
+    const failed = isProgram ? cells.program(block, this.#ops.page[op]!, op) : cells.erase(block);
+    this.#results.work(op, failed);
+    if (this.sequencer.cycles !== null) this.sequencer.status(die, this.#timeline.nowNs);
+    if (!isProgram) return;
+    const { slotsPerUnit } = this.#geometry;
+    const { slots } = this.counters;
+    slots[1] = slots[1]! + slotsPerUnit;
+    this.#dram.charge(slotsPerUnit * SLOT_BYTES);
+    const { follower } = this.store;
+    if (follower !== null) follower.programmed(this.#unitSlot(op), slotsPerUnit);
   }
 
   #reserve(die: number, ns: number): number {
     return this.channels.reserve(this.#channelOf[die]!, this.#timeline.nowNs, ns);
   }
 
-  #enter(die: number, phase: DiePhase): void {
-    const listener = this.#probe.listener;
-    if (listener !== null) listener.note(ProbeKind.DiePhase, die, this.phase[die]!, phase);
-    this.phase[die] = phase;
-  }
-
-  #finish(die: number): void {
+  #finish(die: number, op: number): void {
     const ops = this.#ops;
-    const op = this.#current[die]!;
-    this.#enter(die, DiePhase.Idle);
-    this.#current[die] = NONE;
-    this.dieBusyNs[die] = this.dieBusyNs[die]! + this.#timeline.nowNs - this.#startedNs[die]!;
-    this.doneCount[ops.op[op]!] = this.doneCount[ops.op[op]!]! + 1;
-    ops.next[op] = NONE;
-    if (this.#doneTail === NONE) this.#doneHead = op;
-    else ops.next[this.#doneTail] = op;
-    this.#doneTail = op;
+    this.work.end(die, this.#timeline.nowNs);
+    this.#faults.end(die);
+    const { done } = this.counters;
+    done[ops.op[op]!] = done[ops.op[op]!]! + 1;
+    this.#queues.putDone(op);
     const listener = this.#probe.listener;
     if (listener !== null) {
       listener.note(ProbeKind.FlashDone, ops.op[op]!, die, ops.status[op]!);
@@ -263,78 +374,25 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable {
     return this.#geometry.unitSlotOf(ops.die[op]!, superblock, ops.page[op]!);
   }
 
-  #readOut(op: number): void {
-    const ops = this.#ops;
-    const unit = this.#unitSlot(op);
-    const mask = ops.slotMask[op]!;
-    ops.status[op] = FlashStatus.Ok;
-    for (let j = 0, rest = mask; rest !== 0; j++, rest >>>= 1) {
-      if ((rest & 1) === 0) continue;
-      const cells = this.store.of(unit + j).cells.values;
-      const from = (unit + j) * CELLS_PER_SLOT;
-      const content = cells[from + CONTENT]!;
-      if (content < 0) this.#contents.retain(content);
-      ops.content[op * SLOTS_PER_OP + j] = content;
-      ops.pageWord[op * SLOTS_PER_OP + j] = cells[from + PAGE_WORD]!;
-      ops.order[op * SLOTS_PER_OP + j] = cells[from + ORDER]!;
-    }
-    const count = bitCount(mask);
-    this.slotCount[0] = this.slotCount[0]! + count;
-    this.#dram.charge(count * SLOT_BYTES);
-  }
-
-  #program(op: number): void {
-    const ops = this.#ops;
-    const { planes, slotsPerUnit } = this.#geometry;
-    const unit = this.#unitSlot(op);
-    ops.status[op] = FlashStatus.Ok;
-    const block = this.#blockIndex(op);
-    for (let plane = 0; plane < planes; plane++) this.store.openPage(block + plane, ops.page[op]!);
-    for (let j = 0, at = op * SLOTS_PER_OP; j < slotsPerUnit; j++, at++) {
-      this.store.program(unit + j, ops.content[at]!, ops.pageWord[at]!, ops.order[at]!);
-    }
-    this.slotCount[1] = this.slotCount[1]! + slotsPerUnit;
-    this.#dram.charge(slotsPerUnit * SLOT_BYTES);
-  }
-
-  #erase(op: number): void {
-    this.#ops.status[op] = FlashStatus.Ok;
-    const block = this.#blockIndex(op);
-    for (let plane = 0; plane < this.#geometry.planes; plane++) this.store.erase(block + plane);
-  }
-
-  /** Block of plane 0, counted over the whole array. */
-  #blockIndex(op: number): number {
-    return this.#geometry.blockIndex(this.#ops.die[op]!, this.#ops.block[op]!);
-  }
-
   save(): Saved {
     return {
       channels: this.channels.save(),
-      doneCount: this.doneCount.slice(),
-      slotCount: this.slotCount.slice(),
-      phase: this.phase.slice(),
-      dieBusyNs: this.dieBusyNs.slice(),
-      current: this.#current.slice(),
-      startedNs: this.#startedNs.slice(),
-      head: this.#head.slice(),
-      tail: this.#tail.slice(),
-      doneHead: this.#doneHead,
-      doneTail: this.#doneTail,
+      dies: this.dies.map((die) => die.save()),
+      queues: this.#queues.save(),
+      faults: this.#faults.save(),
+      counters: this.counters.save(),
+      work: this.work.save(),
     };
   }
 
   restore(saved: Saved): void {
     this.channels.restore(saved.channels as Saved);
-    this.doneCount.set(saved.doneCount as Float64Array);
-    this.slotCount.set(saved.slotCount as Float64Array);
-    this.phase.set(saved.phase as Uint8Array);
-    this.dieBusyNs.set(saved.dieBusyNs as Float64Array);
-    this.#current.set(saved.current as Int32Array);
-    this.#startedNs.set(saved.startedNs as Float64Array);
-    this.#head.set(saved.head as Int32Array);
-    this.#tail.set(saved.tail as Int32Array);
-    this.#doneHead = saved.doneHead as number;
-    this.#doneTail = saved.doneTail as number;
+    this.dies.forEach((die, i) => {
+      die.restore((saved.dies as Saved[])[i]!);
+    });
+    this.#queues.restore(saved.queues as Saved);
+    this.#faults.restore(saved.faults as Saved);
+    this.counters.restore(saved.counters as Saved);
+    this.work.restore(saved.work as Saved);
   }
 }

@@ -14,6 +14,9 @@ import type { Geometry } from '../hal/geometry.ts';
 import { BigTable } from '../hal/sim/big-table.ts';
 import { invariant } from '../hal/sim/invariant.ts';
 import type { Machine } from '../hal/sim/snapshot.ts';
+import { BlockFlag, BlockHistory, HISTORY_CELLS } from './block-history.ts';
+import { Damage } from './damage.ts';
+import type { StoreFollower } from './store-follower.ts';
 
 export const CELLS_PER_SLOT = 3;
 export const CONTENT = 0;
@@ -28,9 +31,12 @@ export class PageStore {
    * erased and padding slots) and the low 32 bits of the order number.
    */
   readonly cells: BigTable;
-  /** Next page each block accepts; pages behind it are never programmed before an erase. */
-  readonly nextPage: BigTable;
-  readonly eraseCount: BigTable;
+  /** Next page, erase count and history of each block. */
+  readonly history: BlockHistory;
+  /** What cut operations have left behind; a part of the machine of its own. */
+  readonly damage: Damage;
+  /** A second copy that follows every change; null when there is none. */
+  follower: StoreFollower | null = null;
   readonly #contents: Content;
   /** Store this one was forked from, while it still reads some blocks there. */
   #origin: PageStore | null = null;
@@ -45,17 +51,35 @@ export class PageStore {
     this.geometry = geometry;
     this.#contents = contents;
     this.cells = table('flash-cells', geometry.slots * CELLS_PER_SLOT);
-    this.nextPage = table('flash-next-page', geometry.blocks);
-    this.eraseCount = table('flash-erase-count', geometry.blocks);
+    this.history = new BlockHistory(table('flash-blocks', geometry.blocks * HISTORY_CELLS));
+    this.damage = new Damage(geometry.pagesPerBlock);
     machine.beforeUnwind(() => this.settleForks());
   }
 
-  /** Opens `page` of a block for programming: pages only ever go upwards in a block. */
-  openPage(blockIndex: number, page: number): void {
-    if (this.#forks.length > 0) this.#handOver(blockIndex);
-    if (this.#inherited !== null) this.#adopt(blockIndex);
-    invariant(page >= this.nextPage.values[blockIndex]!, 'a block takes its pages in rising order');
-    this.nextPage.write(blockIndex, page + 1);
+  /**
+   * Opens `page` of a block for programming: pages only ever go upwards in a block.
+   * @param minute of the retention clock
+   */
+  openPage(blockIndex: number, page: number, minute: number): void {
+    this.#own(blockIndex);
+    invariant(
+      page >= this.history.nextPageOf(blockIndex),
+      'a block takes its pages in rising order',
+    );
+    this.history.programmed(blockIndex, page, minute);
+  }
+
+  /** The block gets a flag. */
+  flag(blockIndex: number, flag: BlockFlag): void {
+    this.#own(blockIndex);
+    this.history.set(blockIndex, flag);
+  }
+
+  /** A page reads with extra errors from now on. */
+  damagePage(blockIndex: number, page: number, rber: number): void {
+    if (rber <= 0) return;
+    this.flag(blockIndex, BlockFlag.Damaged);
+    this.damage.add(blockIndex, page, rber);
   }
 
   /** Programs one slot of an open page; takes over one reference to `content`. */
@@ -83,9 +107,10 @@ export class PageStore {
   countedContents(): number[] {
     const handles: number[] = [];
     for (let block = 0; block < this.geometry.blocks; block++) {
-      const { nextPage, cells } = this.#holderOf(block);
+      const { cells } = this.#holderOf(block);
+      const pages = this.history.nextPageOf(block);
       const count = this.geometry.slotsPerPage * CELLS_PER_SLOT;
-      for (let page = 0; page < nextPage.values[block]!; page++) {
+      for (let page = 0; page < pages; page++) {
         const first = this.#firstCell(block, page);
         for (let at = first + CONTENT; at < first + count; at += CELLS_PER_SLOT) {
           if (cells.values[at]! < 0) handles.push(cells.values[at]!);
@@ -96,12 +121,13 @@ export class PageStore {
   }
 
   erase(blockIndex: number): void {
-    if (this.#forks.length > 0) this.#handOver(blockIndex);
-    if (this.#inherited !== null) this.#adopt(blockIndex);
-    const pages = this.nextPage.values[blockIndex]!;
+    this.#own(blockIndex);
+    this.follower?.beforeErase(blockIndex);
+    const pages = this.history.nextPageOf(blockIndex);
     for (let page = 0; page < pages; page++) this.#erasePage(this.#firstCell(blockIndex, page));
-    this.nextPage.write(blockIndex, 0);
-    this.eraseCount.write(blockIndex, this.eraseCount.values[blockIndex]! + 1);
+    if ((this.history.flagsOf(blockIndex) & BlockFlag.Damaged) !== 0) this.damage.heal(blockIndex);
+    this.history.erased(blockIndex);
+    this.follower?.erased(blockIndex);
   }
 
   /** The store that holds a slot's cells: this one, or the origin for a block still shared. */
@@ -121,6 +147,8 @@ export class PageStore {
     const fork = new PageStore(this.geometry, contents, machine);
     fork.#origin = this;
     fork.#inherited = new Uint8Array(this.geometry.blocks).fill(1);
+    fork.damage.copyFrom(this.damage);
+    fork.history.table.values.set(this.history.table.values);
     this.#forks.push(fork);
     return fork;
   }
@@ -149,6 +177,12 @@ export class PageStore {
     this.#inherited = null;
   }
 
+  /** Before a block changes: forks get it as it was, and it is read through no more. */
+  #own(blockIndex: number): void {
+    if (this.#forks.length > 0) this.#handOver(blockIndex);
+    if (this.#inherited !== null) this.#adopt(blockIndex);
+  }
+
   #handOver(blockIndex: number): void {
     for (const fork of this.#forks) fork.#adopt(blockIndex);
   }
@@ -159,11 +193,9 @@ export class PageStore {
     if (inherited === null || inherited[blockIndex] === 0) return;
     const origin = this.#holderOf(blockIndex);
     inherited[blockIndex] = 0;
-    this.nextPage.values[blockIndex] = origin.nextPage.values[blockIndex]!;
-    this.eraseCount.values[blockIndex] = origin.eraseCount.values[blockIndex]!;
-    if (origin.nextPage.values[blockIndex] === 0) return;
     const count = this.geometry.slotsPerPage * CELLS_PER_SLOT;
-    for (let page = 0; page < origin.nextPage.values[blockIndex]!; page++) {
+    const pages = this.history.nextPageOf(blockIndex);
+    for (let page = 0; page < pages; page++) {
       const first = this.#firstCell(blockIndex, page);
       for (let at = first; at < first + count; at++) {
         this.cells.values[at] = origin.cells.values[at]!;

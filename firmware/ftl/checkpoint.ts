@@ -3,9 +3,11 @@
  *
  * Collection pauses and everything in flight ends first. The checkpoint takes erased superblocks of
  * its own (LSB pages only), as many as its pages need; then a root record makes it the truth, and
- * the superblocks of the checkpoint before it are erased. Map pages are lent from DRAM, not copied.
+ * the superblocks of the checkpoint before it are erased. When a program fails it begins again in
+ * other superblocks. Map pages are lent from DRAM, not copied.
  */
 
+import { FlashStatus, SLOTS_PER_OP } from '../../hal/flash-ops.ts';
 import { Bytes } from '../../hal/sim/bytes.ts';
 import { invariant } from '../../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../../hal/sim/snapshot.ts';
@@ -14,11 +16,14 @@ import type { Board, OpClient } from '../board.ts';
 import type { HostStream } from '../host-stream.ts';
 import type { SmartRecord } from '../smart-record.ts';
 import type { Writer } from '../writer.ts';
+import { BAD_WORDS } from './bad-blocks.ts';
+import { CheckpointUnits } from './checkpoint-units.ts';
 import type { Collector } from './collector.ts';
 import type { Eraser } from './eraser.ts';
 import type { Frontier } from './frontier.ts';
 import {
   CHECKPOINT_SUPERBLOCKS_MAX,
+  type CheckpointPlace,
   encodeHeader,
   HEADER_MAGIC,
   LAYOUT_VERSION,
@@ -61,23 +66,25 @@ export interface CheckpointParts {
 
 export class Checkpoint implements OpClient, Saveable {
   readonly kind = 'firmware.checkpoint';
-  readonly version = 1;
+  readonly version = 2;
   readonly #parts: CheckpointParts;
   readonly #unitsMax: number;
   #step = Step.Idle;
-  /** Superblocks of this checkpoint, and of the one it replaces. */
-  #superblocks: number[] = [];
+  /** Where its pages go. */
+  readonly #units: CheckpointUnits;
+  /** Superblocks to erase when this one is sealed: of the checkpoint before, and failed ones. */
   #replaced: number[] = [];
+  /** A program of it has failed. */
+  #failed = false;
   /** Next metadata page to write: 0 the header, then table pages, then map pages with content. */
   #page = 0;
   #mapPage = 0;
   #mapPages = 0;
-  /** Next unit of the checkpoint, over all its superblocks. */
-  #unit = 0;
 
   constructor(parts: CheckpointParts) {
     this.#parts = parts;
     this.#unitsMax = parts.board.profile.policy.programsPerDie * parts.board.geometry.dies;
+    this.#units = new CheckpointUnits(parts.board.geometry, parts.board.pairing);
     parts.io.connect(MetadataUser.Checkpoint, this);
   }
 
@@ -101,11 +108,32 @@ export class Checkpoint implements OpClient, Saveable {
     if (!collector.isQuiet || stream.unitsInFlight > 0 || eraser.erasingCount > 0) return;
     stream.held = true;
     this.#step = Step.Writing;
+    this.#replaced = root.places.map((place) => place.superblock);
     this.#plan();
     this.#pump();
   }
 
-  flashDone(_op: number): void {
+  flashDone(op: number): void {
+    if (this.#parts.board.ops.status[op] === FlashStatus.Failed) this.#programFailed(op);
+    if (!this.#failed) this.#pump();
+    else if (this.#parts.io.inFlight[MetadataUser.Checkpoint] === 0) this.#beginAgain();
+  }
+
+  /** The pages of a failed program are dropped: they are made again. */
+  #programFailed(op: number): void {
+    const { board, superblocks, smart } = this.#parts;
+    const { ops } = board;
+    for (let j = 0; j < board.geometry.slotsPerUnit; j++) {
+      board.content.release(ops.content[op * SLOTS_PER_OP + j]!);
+    }
+    smart.programFailures++;
+    superblocks.bad.addGrown(ops.block[op]! >>> board.geometry.planeBits, ops.die[op]!);
+    this.#failed = true;
+  }
+
+  #beginAgain(): void {
+    for (const place of this.#units.places) this.#replaced.push(place.superblock);
+    this.#plan();
     this.#pump();
   }
 
@@ -122,24 +150,26 @@ export class Checkpoint implements OpClient, Saveable {
 
   /** Counts the pages and takes the superblocks they need. */
   #plan(): void {
-    const { board, superblocks, root, collector } = this.#parts;
+    const { board, superblocks, collector } = this.#parts;
     if (collector.victim !== NONE) collector.giveUpVictim();
     this.#mapPages = this.#countMapPages();
     const pages = 1 + this.#tablePages + this.#mapPages;
-    const units = Math.ceil(pages / board.geometry.slotsPerUnit);
-    const unitsPerSuperblock = board.pairing.lsbPages.length * board.geometry.dies;
-    const needed = Math.ceil(units / unitsPerSuperblock);
-    invariant(needed <= CHECKPOINT_SUPERBLOCKS_MAX, 'a checkpoint fits its list of superblocks');
-    this.#replaced = [...root.superblocks];
-    this.#superblocks = [];
-    for (let i = 0; i < needed; i++) {
+    let units = Math.ceil(pages / board.geometry.slotsPerUnit);
+    const places: CheckpointPlace[] = [];
+    while (units > 0) {
       const superblock = superblocks.open(true, SuperblockState.Metadata);
       invariant(superblock !== NONE, 'erased superblocks are kept for a checkpoint');
-      this.#superblocks.push(superblock);
+      const { words } = superblocks.bad;
+      const at = superblock * BAD_WORDS;
+      places.push({ superblock, badLow: words[at]!, badHigh: words[at + 1]! });
+      units -= this.#units.unitsOf(superblocks.bad.usableDies(superblock));
     }
+    const fits = places.length <= CHECKPOINT_SUPERBLOCKS_MAX;
+    invariant(fits, 'a checkpoint fits its list of superblocks');
+    this.#units.start(places);
     this.#page = 0;
     this.#mapPage = 0;
-    this.#unit = 0;
+    this.#failed = false;
   }
 
   #countMapPages(): number {
@@ -166,20 +196,16 @@ export class Checkpoint implements OpClient, Saveable {
     if (this.#page < total || io.inFlight[MetadataUser.Checkpoint]! > 0) return;
     this.#step = Step.Sealing;
     const fields = { checkpointPages: total, nextOrder: this.#parts.writer.nextOrder };
-    root.write(RootState.Clean, fields, this.#superblocks);
+    root.write(RootState.Clean, fields, this.#units.places);
   }
 
   #writeUnit(total: number): void {
     const { board, io } = this.#parts;
-    const { dies, planes, slotsPerUnit } = board.geometry;
-    const rows = board.pairing.lsbPages.length;
-    const superblock = this.#superblocks[Math.floor(this.#unit / (rows * dies))]!;
-    const inSuperblock = this.#unit % (rows * dies);
-    const page = board.pairing.lsbPages[Math.floor(inSuperblock / dies)]!;
-    const die = inSuperblock % dies;
-    const op = io.prepareProgram(MetadataUser.Checkpoint, die, superblock * planes, page);
+    const units = this.#units;
+    units.take();
+    const op = io.prepareProgram(MetadataUser.Checkpoint, units.die, units.block, units.page);
+    const { slotsPerUnit } = board.geometry;
     for (let j = 0; j < slotsPerUnit && this.#page < total; j++) this.#writePage(op, j);
-    this.#unit++;
     io.submit(op);
   }
 
@@ -221,6 +247,11 @@ export class Checkpoint implements OpClient, Saveable {
       hostWrittenSectors: smart.hostWrittenSectors,
       hostReadSectors: smart.hostReadSectors,
       programUnits: smart.programUnits + stream.unitCount + movedUnits,
+      factoryBad: superblocks.bad.factoryCount,
+      grownBad: superblocks.bad.grownCount,
+      programFailures: smart.programFailures,
+      eraseFailures: smart.eraseFailures,
+      uncorrectableReads: smart.uncorrectableReads,
     });
   }
 
@@ -237,6 +268,8 @@ export class Checkpoint implements OpClient, Saveable {
         eraseCount: superblocks.eraseCount[superblock]!,
         invalidatedOrder: superblocks.invalidatedOrder[superblock]!,
         openedNumber: superblocks.openedNumber[superblock]!,
+        badLow: superblocks.bad.words[superblock * BAD_WORDS]! >>> 0,
+        badHigh: superblocks.bad.words[superblock * BAD_WORDS + 1]! >>> 0,
       };
       SuperblockRow.encodeInto(row, bytes, i * SuperblockRow.span);
     }
@@ -245,29 +278,30 @@ export class Checkpoint implements OpClient, Saveable {
 
   reset(): void {
     this.#step = Step.Idle;
-    this.#superblocks = [];
+    this.#units.start([]);
     this.#replaced = [];
+    this.#failed = false;
   }
 
   save(): Saved {
     return {
       step: this.#step,
-      superblocks: [...this.#superblocks],
+      units: this.#units.save(),
+      failed: this.#failed,
       replaced: [...this.#replaced],
       page: this.#page,
       mapPage: this.#mapPage,
       mapPages: this.#mapPages,
-      unit: this.#unit,
     };
   }
 
   restore(saved: Saved): void {
     this.#step = saved.step as Step;
-    this.#superblocks = [...(saved.superblocks as number[])];
+    this.#units.restore(saved.units as Saved);
+    this.#failed = saved.failed as boolean;
     this.#replaced = [...(saved.replaced as number[])];
     this.#page = saved.page as number;
     this.#mapPage = saved.mapPage as number;
     this.#mapPages = saved.mapPages as number;
-    this.#unit = saved.unit as number;
   }
 }

@@ -7,14 +7,21 @@
  * earns the host stream its share of what the victim will give back. Data keeps its order number.
  */
 
-import { FlashOp, type FlashOps, LPN_MASK, SLOTS_PER_OP } from '../../hal/flash-ops.ts';
+import {
+  FlashOp,
+  type FlashOps,
+  FlashStatus,
+  LPN_MASK,
+  SLOTS_PER_OP,
+} from '../../hal/flash-ops.ts';
 import { bitCount } from '../../hal/sim/bits.ts';
 import { invariant } from '../../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../../hal/sim/snapshot.ts';
 import { type Board, type OpClient, OpOwner } from '../board.ts';
 import { ARAGON } from '../costs.ts';
-import { prepareProgram, prepareRead, unitSlotOf } from '../flash-unit.ts';
+import { prepareAgain, prepareProgram, prepareRead, unitSlotOf } from '../flash-unit.ts';
 import type { HostStream } from '../host-stream.ts';
+import type { SmartRecord } from '../smart-record.ts';
 import { CopyBuffer } from './copy-buffer.ts';
 import type { Eraser } from './eraser.ts';
 import type { Frontier } from './frontier.ts';
@@ -34,6 +41,7 @@ export interface CollectorParts {
   eraser: Eraser;
   stream: HostStream;
   mode: PerformanceMode;
+  smart: SmartRecord;
 }
 
 export class Collector implements OpClient, Saveable {
@@ -54,6 +62,7 @@ export class Collector implements OpClient, Saveable {
   readonly #eraser: Eraser;
   readonly #stream: HostStream;
   readonly #mode: PerformanceMode;
+  readonly #smart: SmartRecord;
   readonly #copies: CopyBuffer;
   readonly #readsMax: number;
   readonly #programsMax: number;
@@ -78,6 +87,7 @@ export class Collector implements OpClient, Saveable {
     this.#eraser = parts.eraser;
     this.#stream = parts.stream;
     this.#mode = parts.mode;
+    this.#smart = parts.smart;
     this.#readsMax = policy.collectReadsPerDie * dies;
     this.#programsMax = policy.programsPerDie * dies;
     this.#copies = new CopyBuffer(4 * this.#readsMax * slotsPerUnit);
@@ -129,7 +139,7 @@ export class Collector implements OpClient, Saveable {
     const valid = victim === NONE ? NONE : this.#superblocks.validCount[victim]!;
     if (valid !== 0) this.#sweeping = false;
     if (victim === NONE || (!isShort && valid > 0)) return;
-    const whole = this.#board.geometry.slotsPerSuperblock;
+    const whole = this.#wholeSlots(victim);
     if (valid >= whole) return;
     this.#superblocks.change(victim, SuperblockState.Victim);
     this.victim = victim;
@@ -139,6 +149,12 @@ export class Collector implements OpClient, Saveable {
     this.#gainPerSlot = valid === 0 ? 0 : (whole - valid) / valid;
     if (valid === 0) this.#unit = this.#units;
     if (valid === 0 && isShort) this.#stream.addCredit(whole);
+  }
+
+  /** Slots a superblock has on its good dies. */
+  #wholeSlots(superblock: number): number {
+    const { pagesPerBlock, slotsPerUnit } = this.#board.geometry;
+    return this.#superblocks.bad.usableDies(superblock) * pagesPerBlock * slotsPerUnit;
   }
 
   #scan(): void {
@@ -178,11 +194,13 @@ export class Collector implements OpClient, Saveable {
       if ((mask & 1) === 0) continue;
       const from = op * SLOTS_PER_OP + j;
       const slot = unit + j;
-      const content = ops.content[from]!;
+      let content = ops.content[from]!;
       if (!this.#mapping.isValid(slot)) {
         if (content < 0) this.#board.content.release(content);
         continue;
       }
+      const bad = ops.badSectors[from]!;
+      if (bad !== 0) content = this.#board.content.spoil(content, bad);
       this.#copies.put(slot, content, ops.pageWord[from]!, ops.order[from]!);
     }
     this.#board.aragon.charge(ARAGON.moveSlot * geometry.slotsPerUnit);
@@ -203,9 +221,7 @@ export class Collector implements OpClient, Saveable {
 
   #issue(count: number): void {
     const ops = this.#ops;
-    if (!this.#frontier.isOpen) {
-      invariant(this.#frontier.open(false), 'collection always finds an erased superblock');
-    }
+    this.#openFrontier();
     const op = prepareProgram(this.#board, this.#frontier, OpOwner.CollectorStream, count);
     for (let j = 0; j < count; j++) this.#copies.takeInto(ops, op * SLOTS_PER_OP + j);
     this.#programsInFlight++;
@@ -213,12 +229,31 @@ export class Collector implements OpClient, Saveable {
     this.#board.flash.submit(op);
   }
 
+  #openFrontier(): void {
+    if (this.#frontier.isOpen) return;
+    invariant(this.#frontier.open(false), 'collection always finds an erased superblock');
+  }
+
+  /** The slots of a failed program go to the next good unit. */
+  #programAgain(op: number, superblock: number): void {
+    this.#smart.programFailures++;
+    this.#superblocks.bad.addGrown(superblock, this.#ops.die[op]!);
+    this.#openFrontier();
+    this.#board.flash.submit(prepareAgain(this.#board, this.#frontier, op));
+    this.#board.aragon.charge(ARAGON.issue);
+  }
+
   #slotsProgrammed(op: number): void {
     const ops = this.#ops;
     const { geometry } = this.#board;
     const count = ops.argument[op]!;
+    const superblock = ops.block[op]! >>> geometry.planeBits;
+    this.#superblocks.programEnded(superblock);
+    if (ops.status[op] === FlashStatus.Failed) {
+      this.#programAgain(op, superblock);
+      return;
+    }
     this.#programsInFlight--;
-    this.#superblocks.programEnded(ops.block[op]! >>> geometry.planeBits);
     const unit = unitSlotOf(this.#board, op);
     for (let j = 0; j < count; j++) {
       const at = op * SLOTS_PER_OP + j;

@@ -1,11 +1,14 @@
 /**
- * The eraser: erases the block pairs of emptied superblocks on every die.
+ * The eraser: erases the block pairs of emptied superblocks on every die that is good there.
+ *
+ * A pair that fails its erase is bad from then on.
  */
 
-import { FlashOp } from '../../hal/flash-ops.ts';
+import { FlashOp, FlashStatus } from '../../hal/flash-ops.ts';
 import type { Saveable, Saved } from '../../hal/sim/snapshot.ts';
 import { type Board, type OpClient, OpOwner } from '../board.ts';
 import { ARAGON } from '../costs.ts';
+import type { SmartRecord } from '../smart-record.ts';
 import { SuperblockState, type Superblocks } from './superblocks.ts';
 
 /** Told when a superblock has been erased. */
@@ -21,11 +24,13 @@ export class Eraser implements OpClient, Saveable {
   erasingCount = 0;
   readonly #board: Board;
   readonly #superblocks: Superblocks;
+  readonly #smart: SmartRecord;
   /** Dies that have not yet erased their pair, by superblock. */
   readonly #diesLeft: Int32Array;
 
-  constructor(board: Board, superblocks: Superblocks) {
+  constructor(board: Board, superblocks: Superblocks, smart: SmartRecord) {
     this.#board = board;
+    this.#smart = smart;
     this.#superblocks = superblocks;
     this.#diesLeft = new Int32Array(superblocks.count);
   }
@@ -33,9 +38,12 @@ export class Eraser implements OpClient, Saveable {
   erase(superblock: number): void {
     const { geometry, ops, flash, aragon } = this.#board;
     this.#superblocks.change(superblock, SuperblockState.Erasing);
-    this.#diesLeft[superblock] = geometry.dies;
+    const { bad } = this.#superblocks;
+    const usable = bad.usableDies(superblock);
+    this.#diesLeft[superblock] = usable;
     this.erasingCount++;
     for (let die = 0; die < geometry.dies; die++) {
+      if (bad.isBad(superblock, die)) continue;
       const op = ops.take();
       ops.op[op] = FlashOp.Erase;
       ops.die[op] = die;
@@ -47,11 +55,16 @@ export class Eraser implements OpClient, Saveable {
       ops.argument[op] = superblock;
       flash.submit(op);
     }
-    aragon.charge(geometry.dies * ARAGON.issue);
+    aragon.charge(usable * ARAGON.issue);
   }
 
   flashDone(op: number): void {
-    const superblock = this.#board.ops.argument[op]!;
+    const { ops } = this.#board;
+    const superblock = ops.argument[op]!;
+    if (ops.status[op] === FlashStatus.Failed) {
+      this.#smart.eraseFailures++;
+      this.#superblocks.bad.addGrown(superblock, ops.die[op]!);
+    }
     const left = this.#diesLeft[superblock]! - 1;
     this.#diesLeft[superblock] = left;
     if (left > 0) return;

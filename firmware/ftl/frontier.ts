@@ -2,7 +2,8 @@
  * A frontier: the superblock a stream writes into, and the next multi-plane page of it.
  *
  * Units go row by row over all dies, so that consecutive units are programmed in parallel. A row is
- * one page number: every page of the block, or only its LSB pages.
+ * one page number: every page of the block, or only its LSB pages. Dies that are bad in this
+ * superblock are stepped over; units are numbered as if they were there.
  */
 
 import type { Geometry } from '../../hal/geometry.ts';
@@ -15,9 +16,9 @@ const NONE = -1;
 export class Frontier {
   /** Superblock being written, -1 when none is open. */
   superblock = NONE;
-  /** Units issued into it. */
+  /** Number of the next unit. */
   unit = 0;
-  /** Units it has room for. */
+  /** Units it has, holes included. */
   units = 0;
   /** Place of the unit last taken. */
   die = 0;
@@ -60,6 +61,7 @@ export class Frontier {
     this.unit = unit;
     const rows = lsbOnly ? this.#pairing.lsbPages.length : this.#geometry.pagesPerBlock;
     this.units = rows * this.#geometry.dies;
+    this.#stepOver();
   }
 
   get lsbOnly(): boolean {
@@ -74,8 +76,18 @@ export class Frontier {
     this.block = superblock * this.#geometry.planes;
     this.page = this.#lsbOnly ? this.#pairing.lsbPages[row]! : row;
     this.#superblocks.programBegan(superblock);
-    if (++this.unit === this.units) this.close();
+    this.unit++;
+    this.#stepOver();
+    if (this.unit === this.units) this.close();
     return superblock;
+  }
+
+  /** Moves on to the next unit on a good die. */
+  #stepOver(): void {
+    const { bad } = this.#superblocks;
+    if (!bad.hasBad(this.superblock)) return;
+    const { dies } = this.#geometry;
+    while (this.unit < this.units && bad.isBad(this.superblock, this.unit % dies)) this.unit++;
   }
 
   /** Gives the rest of the superblock up. */

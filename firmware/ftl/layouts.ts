@@ -1,10 +1,11 @@
 /**
  * Layouts of metadata on flash (assumed: the real ones were never published).
  *
- * Root record: one 4 KiB page, appended to the root block pair of die 0 or 1, LSB pages only.
- * Checkpoint: a header page, the block table (128 rows a page), and every page of the map that has
- * a mapped cell (1024 cells a page). The spare's page word says which page it is, so that pages may
- * be read in any order: 0 the header, then the table, then the map.
+ * Root record: one 4 KiB page, appended to the root block pair of die 0 or 1, LSB pages only. With
+ * each superblock of the checkpoint goes its map of bad dies, as the table is inside the
+ * checkpoint. Checkpoint: a header page, the block table (128 rows a page), and every page of the
+ * map that has a mapped cell (1024 cells a page). The spare's page word says which page it is, so
+ * that pages may be read in any order: 0 the header, then the table, then the map.
  */
 
 import { Bytes } from '../../hal/sim/bytes.ts';
@@ -14,7 +15,7 @@ import { SLOT_BYTES } from '../../hal/sim/units.ts';
 
 export const ROOT_MAGIC = 0x3346_4252; // 'RBF3'
 export const HEADER_MAGIC = 0x3346_4243; // 'CBF3'
-export const LAYOUT_VERSION = 1;
+export const LAYOUT_VERSION = 2;
 /** Superblocks a checkpoint may take. */
 export const CHECKPOINT_SUPERBLOCKS_MAX = 16;
 
@@ -41,29 +42,46 @@ export const RootRecord = record({
 export type Root = Decoded<typeof RootRecord>;
 
 const SUPERBLOCKS_AT = 64;
+/** Bytes of one entry of the list: superblock, bad dies 0-31, bad dies 32-63. */
+const ENTRY_BYTES = 12;
+
+/** A superblock of a checkpoint, and its bad dies as bits. */
+export interface CheckpointPlace {
+  superblock: number;
+  badLow: number;
+  badHigh: number;
+}
 const CRC_AT = SLOT_BYTES - 4;
 
 /** A root page with its list of checkpoint superblocks and its CRC. */
-export function encodeRoot(root: Root, superblocks: readonly number[]): Uint8Array {
+export function encodeRoot(root: Root, places: readonly CheckpointPlace[]): Uint8Array {
   const page = new Bytes(SLOT_BYTES);
   RootRecord.encodeInto(root, page);
-  superblocks.forEach((superblock, i) => {
-    page.writeUIntLE(superblock, SUPERBLOCKS_AT + i * 4, 4);
+  places.forEach(({ superblock, badLow, badHigh }, i) => {
+    const at = SUPERBLOCKS_AT + i * ENTRY_BYTES;
+    page.writeUIntLE(superblock, at, 4);
+    page.writeUIntLE(badLow >>> 0, at + 4, 4);
+    page.writeUIntLE(badHigh >>> 0, at + 8, 4);
   });
   return seal(page);
 }
 
 /** The root of a page and its superblocks, null when the page is no good root record. */
-export function decodeRoot(bytes: Uint8Array): { root: Root; superblocks: number[] } | null {
+export function decodeRoot(bytes: Uint8Array): { root: Root; places: CheckpointPlace[] } | null {
   const page = Bytes.over(bytes);
   if (!isSealed(page)) return null;
   const root = RootRecord.decode(page);
   if (root.magic !== ROOT_MAGIC || root.version !== LAYOUT_VERSION) return null;
   if (root.superblockCount > CHECKPOINT_SUPERBLOCKS_MAX) return null;
-  const superblocks = Array.from({ length: root.superblockCount }, (_, i) =>
-    page.readUIntLE(SUPERBLOCKS_AT + i * 4, 4),
-  );
-  return { root, superblocks };
+  const places = Array.from({ length: root.superblockCount }, (_, i) => {
+    const at = SUPERBLOCKS_AT + i * ENTRY_BYTES;
+    return {
+      superblock: page.readUIntLE(at, 4),
+      badLow: page.readUIntLE(at + 4, 4) | 0,
+      badHigh: page.readUIntLE(at + 8, 4) | 0,
+    };
+  });
+  return { root, places };
 }
 
 export const CheckpointHeader = record({
@@ -83,6 +101,11 @@ export const CheckpointHeader = record({
   hostWrittenSectors: u48,
   hostReadSectors: u48,
   programUnits: u48,
+  factoryBad: u32,
+  grownBad: u32,
+  programFailures: u32,
+  eraseFailures: u32,
+  uncorrectableReads: u32,
 });
 export type Header = Decoded<typeof CheckpointHeader>;
 /** Stands for 'no superblock is open' in a header. */
@@ -109,7 +132,9 @@ export const SuperblockRow = record({
   eraseCount: u32,
   invalidatedOrder: u48,
   openedNumber: u48,
-  reserved20: reserved(12),
+  reserved20: reserved(4),
+  badLow: u32,
+  badHigh: u32,
 });
 export const ROWS_PER_PAGE = SLOT_BYTES / SuperblockRow.span;
 

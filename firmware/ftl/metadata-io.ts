@@ -12,15 +12,16 @@ export enum MetadataUser {
   Root,
   Checkpoint,
   Mount,
+  MarkScan,
 }
 
 export class MetadataIo implements OpClient, Saveable {
   readonly kind = 'firmware.metadata-io';
   readonly version = 1;
   readonly #board: Board;
-  readonly #users: (OpClient | null)[] = [null, null, null];
+  readonly #users: (OpClient | null)[] = [null, null, null, null];
   /** Operations issued that have not ended, by user. */
-  readonly inFlight = new Int32Array(3);
+  readonly inFlight = new Int32Array(4);
 
   constructor(board: Board) {
     this.#board = board;

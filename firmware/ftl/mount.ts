@@ -1,9 +1,10 @@
 /**
  * The mount: finds the newest root and reads the checkpoint it names.
  *
- * A drive that was never formatted is formatted. A clean root leads to its checkpoint, whose pages
- * are read in any order; each says in its spare what it is. A dirty root means that power was lost:
- * recovering such a drive is not built yet, so the mount fails and the drive refuses its media.
+ * A drive that was never written to is formatted: its factory marks are read. A clean root leads to
+ * its checkpoint, whose pages are read in any order; each says in its spare what it is. A dirty
+ * root means that power was lost: recovering such a drive is not built yet, so the mount fails and
+ * the drive refuses its media.
  */
 
 import { LPN_MASK, METADATA, SLOTS_PER_OP } from '../../hal/flash-ops.ts';
@@ -15,6 +16,7 @@ import { ARAGON } from '../costs.ts';
 import type { SmartRecord } from '../smart-record.ts';
 import type { Writer } from '../writer.ts';
 import { CELLS_PER_MAP_PAGE } from './checkpoint.ts';
+import { CheckpointUnits } from './checkpoint-units.ts';
 import type { Eraser } from './eraser.ts';
 import type { Frontier } from './frontier.ts';
 import {
@@ -26,6 +28,7 @@ import {
   SuperblockRow,
 } from './layouts.ts';
 import type { Mapping } from './mapping.ts';
+import type { MarkScan } from './mark-scan.ts';
 import { type MetadataIo, MetadataUser } from './metadata-io.ts';
 import type { PerformanceMode } from './performance-mode.ts';
 import type { RootBlocks } from './root.ts';
@@ -45,6 +48,7 @@ export interface MountParts {
   root: RootBlocks;
   superblocks: Superblocks;
   mapping: Mapping;
+  marks: MarkScan;
   eraser: Eraser;
   writer: Writer;
   mode: PerformanceMode;
@@ -55,20 +59,24 @@ export interface MountParts {
 
 export class Mount implements OpClient, Saveable {
   readonly kind = 'firmware.mount';
-  readonly version = 1;
+  readonly version = 2;
   listener: MountListener | null = null;
   readonly #parts: MountParts;
   readonly #unitsMax: number;
-  /** Next unit of the checkpoint to read, units it has, and pages not yet read. */
-  #unit = 0;
-  #units = 0;
+  readonly #units: CheckpointUnits;
+  /** Pages of the checkpoint not yet asked for, and not yet read. */
+  #pagesToAsk = 0;
   #pagesLeft = 0;
+  /** A page of the checkpoint could not be read. */
+  #unreadable = false;
   #header: Header | null = null;
 
   constructor(parts: MountParts) {
     this.#parts = parts;
     this.#unitsMax = parts.board.geometry.dies * 2;
+    this.#units = new CheckpointUnits(parts.board.geometry, parts.board.pairing);
     parts.io.connect(MetadataUser.Mount, this);
+    parts.marks.onEnd = () => this.#marksRead();
   }
 
   begin(): void {
@@ -77,15 +85,11 @@ export class Mount implements OpClient, Saveable {
 
   /** The newest root record is known. */
   rootFound(): void {
-    const { root, superblocks, board, smart } = this.#parts;
+    const { root, superblocks, smart, marks } = this.#parts;
     switch (root.state) {
       case null:
-        superblocks.format();
-        root.write(RootState.Formatted, { powerCycles: 1 }, []);
-        return;
       case RootState.Formatted:
-        superblocks.format();
-        this.#finish();
+        marks.begin();
         return;
       case RootState.Dirty:
         this.#count();
@@ -93,15 +97,23 @@ export class Mount implements OpClient, Saveable {
         this.listener!.mountFailed();
         return;
       case RootState.Clean: {
-        const pages = root.root!.checkpointPages;
         superblocks.format();
-        this.#unit = 0;
-        this.#units = Math.ceil(pages / board.geometry.slotsPerUnit);
-        this.#pagesLeft = pages;
+        this.#units.start(root.places);
+        this.#pagesToAsk = root.root!.checkpointPages;
+        this.#pagesLeft = this.#pagesToAsk;
+        this.#unreadable = false;
         this.#header = null;
         this.#pump();
       }
     }
+  }
+
+  /** The bad blocks of a drive without data are known. */
+  #marksRead(): void {
+    const { root, superblocks } = this.#parts;
+    superblocks.format();
+    if (root.state === null) root.write(RootState.Formatted, { powerCycles: 1 }, []);
+    else this.#finish();
   }
 
   /** The first root record of a new drive is durable. */
@@ -115,29 +127,30 @@ export class Mount implements OpClient, Saveable {
     for (let j = 0, mask = ops.slotMask[op]!; mask !== 0; j++, mask >>>= 1) {
       if ((mask & 1) === 0) continue;
       const at = op * SLOTS_PER_OP + j;
+      this.#pagesLeft--;
+      if (ops.badSectors[at] !== 0) {
+        this.#unreadable = true;
+        board.content.release(ops.content[at]!);
+        continue;
+      }
       const word = ops.pageWord[at]!;
       invariant((word & METADATA) !== 0, 'a checkpoint superblock holds metadata only');
       this.#pageRead((word & LPN_MASK) - 1, ops.content[at]!);
-      this.#pagesLeft--;
     }
     this.#pump();
     if (this.#pagesLeft === 0) this.#complete();
   }
 
   #pump(): void {
-    const { io, root, board } = this.#parts;
-    const { dies, planes, slotsPerUnit } = board.geometry;
-    const rows = board.pairing.lsbPages.length;
-    const pages = root.root!.checkpointPages;
-    while (this.#unit < this.#units && io.inFlight[MetadataUser.Mount]! < this.#unitsMax) {
-      const unit = this.#unit++;
-      const superblock = root.superblocks[Math.floor(unit / (rows * dies))]!;
-      const inSuperblock = unit % (rows * dies);
-      const page = board.pairing.lsbPages[Math.floor(inSuperblock / dies)]!;
-      const count = Math.min(slotsPerUnit, pages - unit * slotsPerUnit);
+    const { io, board } = this.#parts;
+    const { slotsPerUnit } = board.geometry;
+    const units = this.#units;
+    while (this.#pagesToAsk > 0 && io.inFlight[MetadataUser.Mount]! < this.#unitsMax) {
+      units.take();
+      const count = Math.min(slotsPerUnit, this.#pagesToAsk);
+      this.#pagesToAsk -= count;
       const mask = (1 << count) - 1;
-      const block = superblock * planes;
-      io.submit(io.prepareRead(MetadataUser.Mount, inSuperblock % dies, block, page, mask));
+      io.submit(io.prepareRead(MetadataUser.Mount, units.die, units.block, units.page, mask));
     }
   }
 
@@ -161,6 +174,7 @@ export class Mount implements OpClient, Saveable {
       superblocks.eraseCount[first + i] = row.eraseCount;
       superblocks.invalidatedOrder[first + i] = row.invalidatedOrder;
       superblocks.openedNumber[first + i] = row.openedNumber;
+      superblocks.bad.load(first + i, row.badLow | 0, row.badHigh | 0);
     }
   }
 
@@ -176,7 +190,7 @@ export class Mount implements OpClient, Saveable {
   #complete(): void {
     const { superblocks, hostFrontier, collectorFrontier, smart, mode } = this.#parts;
     const header = this.#header;
-    if (header === null) {
+    if (header === null || this.#unreadable) {
       this.listener!.mountFailed();
       return;
     }
@@ -197,6 +211,11 @@ export class Mount implements OpClient, Saveable {
     smart.hostWrittenSectors = header.hostWrittenSectors;
     smart.hostReadSectors = header.hostReadSectors;
     smart.programUnits = header.programUnits;
+    smart.programFailures = header.programFailures;
+    smart.eraseFailures = header.eraseFailures;
+    smart.uncorrectableReads = header.uncorrectableReads;
+    superblocks.bad.factoryCount = header.factoryBad;
+    superblocks.bad.grownCount = header.grownBad;
     mode.resume(header.writeMode);
     this.#finish();
   }
@@ -214,24 +233,27 @@ export class Mount implements OpClient, Saveable {
   }
 
   reset(): void {
-    this.#unit = 0;
-    this.#units = 0;
+    this.#units.start([]);
+    this.#pagesToAsk = 0;
     this.#pagesLeft = NONE;
+    this.#unreadable = false;
     this.#header = null;
   }
 
   save(): Saved {
     return {
-      unit: this.#unit,
-      units: this.#units,
+      units: this.#units.save(),
+      pagesToAsk: this.#pagesToAsk,
+      unreadable: this.#unreadable,
       pagesLeft: this.#pagesLeft,
       header: this.#header === null ? null : { ...this.#header },
     };
   }
 
   restore(saved: Saved): void {
-    this.#unit = saved.unit as number;
-    this.#units = saved.units as number;
+    this.#units.restore(saved.units as Saved);
+    this.#pagesToAsk = saved.pagesToAsk as number;
+    this.#unreadable = saved.unreadable as boolean;
     this.#pagesLeft = saved.pagesLeft as number;
     this.#header = saved.header as Header | null;
   }

@@ -2,14 +2,16 @@
  * The root: the newest record says whether the checkpoint is the whole truth.
  *
  * Records are appended to the LSB pages of one block pair, on die 0 and die 1 in turn: when one is
- * full the other is erased and continues. Before anything is programmed after a clean checkpoint a
- * record says that the drive is dirty.
+ * full, or fails, the other is erased and continues. Before anything is programmed after a clean
+ * checkpoint a record says that the drive is dirty.
  */
 
-import { FlashOp, SLOTS_PER_OP } from '../../hal/flash-ops.ts';
+import { FlashOp, FlashStatus, SLOTS_PER_OP } from '../../hal/flash-ops.ts';
+import { invariant } from '../../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../../hal/sim/snapshot.ts';
 import type { Board, OpClient } from '../board.ts';
 import {
+  type CheckpointPlace,
   decodeRoot,
   encodeRoot,
   LAYOUT_VERSION,
@@ -21,6 +23,8 @@ import { type MetadataIo, MetadataUser } from './metadata-io.ts';
 import { ROOT_SUPERBLOCK } from './superblocks.ts';
 
 const DIES = 2;
+/** Failed programs and erases of one record after which no place is left for it. */
+const FAILURES_MAX = 4;
 
 /** Told when a root record is durable, or when the search for it has ended. */
 export interface RootListener {
@@ -30,11 +34,12 @@ export interface RootListener {
 
 export class RootBlocks implements OpClient, Saveable {
   readonly kind = 'firmware.root';
-  readonly version = 1;
+  readonly version = 2;
   listener: RootListener | null = null;
   /** The newest record, null before mount or on a drive that was never formatted. */
   root: Root | null = null;
-  superblocks: number[] = [];
+  /** Superblocks of the checkpoint that the newest record names. */
+  places: CheckpointPlace[] = [];
   /** A record is being written. */
   writing = false;
   readonly #board: Board;
@@ -42,6 +47,8 @@ export class RootBlocks implements OpClient, Saveable {
   /** Die and LSB page number (index into the pairing's list) of the next record. */
   #die = 0;
   #next = 0;
+  /** Times the present record could not be written. */
+  #failures = 0;
   /** While searching: next LSB page to read on each die, and dies not finished. */
   readonly #searchAt = new Int32Array(DIES);
   #searching = 0;
@@ -65,7 +72,7 @@ export class RootBlocks implements OpClient, Saveable {
   /** Reads the root block pairs; `rootFound` follows. */
   search(): void {
     this.root = null;
-    this.superblocks = [];
+    this.places = [];
     this.#searching = DIES;
     for (let die = 0; die < DIES; die++) {
       this.#searchAt[die] = 0;
@@ -74,7 +81,7 @@ export class RootBlocks implements OpClient, Saveable {
   }
 
   /** Appends a record; `rootWritten` follows. */
-  write(state: RootState, fields: Partial<Root>, superblocks: number[]): void {
+  write(state: RootState, fields: Partial<Root>, places: CheckpointPlace[]): void {
     const before = this.root;
     this.root = {
       magic: ROOT_MAGIC,
@@ -85,23 +92,23 @@ export class RootBlocks implements OpClient, Saveable {
       unplannedLosses: before?.unplannedLosses ?? 0,
       ...fields,
       state,
-      superblockCount: superblocks.length,
+      superblockCount: places.length,
       sequence: (before?.sequence ?? 0) + 1,
     };
-    this.superblocks = superblocks;
+    this.places = places;
     this.writing = true;
     this.#pendingState = state;
-    if (this.#next < this.#board.pairing.lsbPages.length) {
-      this.#program();
-      return;
-    }
-    this.#die = (this.#die + 1) % DIES;
-    this.#next = 0;
-    this.#io.submit(this.#io.prepareErase(MetadataUser.Root, this.#die, this.#block));
+    this.#failures = 0;
+    if (this.#next < this.#board.pairing.lsbPages.length) this.#program();
+    else this.#changeDie();
   }
 
   flashDone(op: number): void {
     const { ops } = this.#board;
+    if (ops.status[op] === FlashStatus.Failed) {
+      this.#failed(op);
+      return;
+    }
     switch (ops.op[op] as FlashOp) {
       case FlashOp.Erase:
         this.#program();
@@ -119,10 +126,25 @@ export class RootBlocks implements OpClient, Saveable {
     return ROOT_SUPERBLOCK * this.#board.geometry.planes;
   }
 
+  /** A record that could not be written goes to the other die's block pair. */
+  #failed(op: number): void {
+    const { ops } = this.#board;
+    if (ops.op[op] === FlashOp.Program)
+      this.#board.content.release(ops.content[op * SLOTS_PER_OP]!);
+    invariant(++this.#failures < FAILURES_MAX, 'one of the root block pairs takes a record');
+    this.#changeDie();
+  }
+
+  #changeDie(): void {
+    this.#die = (this.#die + 1) % DIES;
+    this.#next = 0;
+    this.#io.submit(this.#io.prepareErase(MetadataUser.Root, this.#die, this.#block));
+  }
+
   #program(): void {
     const page = this.#board.pairing.lsbPages[this.#next++]!;
     const op = this.#io.prepareProgram(MetadataUser.Root, this.#die, this.#block, page);
-    const content = this.#board.content.write(encodeRoot(this.root!, this.superblocks));
+    const content = this.#board.content.write(encodeRoot(this.root!, this.places));
     this.#io.setPage(op, 0, 0, content);
     this.#io.submit(op);
   }
@@ -136,9 +158,10 @@ export class RootBlocks implements OpClient, Saveable {
     const { ops, content: contents, pairing } = this.#board;
     const die = ops.die[op]!;
     const content = ops.content[op * SLOTS_PER_OP]!;
-    const written = ops.pageWord[op * SLOTS_PER_OP] !== 0;
+    const unreadable = ops.badSectors[op * SLOTS_PER_OP] !== 0;
+    const written = unreadable || ops.pageWord[op * SLOTS_PER_OP] !== 0;
     if (written) {
-      const bytes = contents.read(content);
+      const bytes = unreadable ? null : contents.read(content);
       this.#consider(bytes === null ? null : decodeRoot(bytes), die);
       contents.release(content);
       this.#searchAt[die] = this.#searchAt[die]! + 1;
@@ -152,17 +175,17 @@ export class RootBlocks implements OpClient, Saveable {
     this.listener!.rootFound();
   }
 
-  #consider(found: { root: Root; superblocks: number[] } | null, die: number): void {
+  #consider(found: { root: Root; places: CheckpointPlace[] } | null, die: number): void {
     if (found === null) return;
     if (this.root !== null && this.root.sequence >= found.root.sequence) return;
     this.root = found.root;
-    this.superblocks = found.superblocks;
+    this.places = found.places;
     this.#die = die;
   }
 
   reset(): void {
     this.root = null;
-    this.superblocks = [];
+    this.places = [];
     this.writing = false;
     this.#die = 0;
     this.#next = 0;
@@ -172,24 +195,26 @@ export class RootBlocks implements OpClient, Saveable {
   save(): Saved {
     return {
       root: this.root === null ? null : { ...this.root },
-      superblocks: [...this.superblocks],
+      places: this.places.map((place) => ({ ...place })),
       writing: this.writing,
       die: this.#die,
       next: this.#next,
       searchAt: this.#searchAt.slice(),
       searching: this.#searching,
+      failures: this.#failures,
       pendingState: this.#pendingState,
     };
   }
 
   restore(saved: Saved): void {
     this.root = saved.root as Root | null;
-    this.superblocks = [...(saved.superblocks as number[])];
+    this.places = (saved.places as unknown as CheckpointPlace[]).map((place) => ({ ...place }));
     this.writing = saved.writing as boolean;
     this.#die = saved.die as number;
     this.#next = saved.next as number;
     this.#searchAt.set(saved.searchAt as Int32Array);
     this.#searching = saved.searching as number;
+    this.#failures = saved.failures as number;
     this.#pendingState = saved.pendingState as RootState;
   }
 }

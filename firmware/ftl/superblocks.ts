@@ -10,6 +10,7 @@ import { invariant } from '../../hal/sim/invariant.ts';
 import { type Probe, ProbeKind } from '../../hal/sim/probe.ts';
 import type { Saveable, Saved } from '../../hal/sim/snapshot.ts';
 import type { MachineTable } from '../../hal/sim/state-machine.ts';
+import { BadBlocks } from './bad-blocks.ts';
 
 export enum SuperblockState {
   /** Erased. */
@@ -25,6 +26,8 @@ export enum SuperblockState {
   Metadata,
   /** Holds the root records. */
   Root,
+  /** No die of it may be used any more. */
+  Bad,
 }
 
 export enum SuperblockEvent {
@@ -37,6 +40,7 @@ export enum SuperblockEvent {
   Retired,
   GivenUp,
   ErasedAgain,
+  WornOut,
 }
 
 export const SUPERBLOCK_TABLE: MachineTable = {
@@ -54,6 +58,8 @@ export const SUPERBLOCK_TABLE: MachineTable = {
     { from: 5, on: SuperblockEvent.Retired, to: 4, says: 'a newer checkpoint is durable' },
     { from: 3, on: SuperblockEvent.GivenUp, to: 2, says: 'a checkpoint comes before it is empty' },
     { from: 4, on: SuperblockEvent.ErasedAgain, to: 4, says: 'mount knows no end of its erase' },
+    { from: 4, on: SuperblockEvent.WornOut, to: 7, says: 'its last good die failed to erase' },
+    { from: 0, on: SuperblockEvent.WornOut, to: 7, says: 'the factory marked all of its dies' },
   ],
 };
 
@@ -63,7 +69,7 @@ export const ROOT_SUPERBLOCK = 0;
 
 export class Superblocks implements Saveable {
   readonly kind = 'firmware.superblocks';
-  readonly version = 1;
+  readonly version = 2;
   readonly count: number;
   readonly state: Uint8Array;
   /** 1: only its LSB pages are written. */
@@ -76,14 +82,17 @@ export class Superblocks implements Saveable {
   readonly invalidatedOrder: Float64Array;
   /** Number of the opening that filled it: its age. */
   readonly openedNumber: Float64Array;
+  /** Which dies of each superblock must not be used. */
+  readonly bad: BadBlocks;
   freeCount = 0;
   /** Order number being worked on, for `invalidatedOrder`. */
   presentOrder = 0;
   #openings = 0;
   readonly #probe: Probe;
 
-  constructor(count: number, probe: Probe) {
+  constructor(count: number, dies: number, probe: Probe) {
     this.count = count;
+    this.bad = new BadBlocks(count, dies);
     this.state = new Uint8Array(count);
     this.lsbOnly = new Uint8Array(count);
     this.eraseCount = new Int32Array(count);
@@ -94,7 +103,7 @@ export class Superblocks implements Saveable {
     this.#probe = probe;
   }
 
-  /** A drive fresh from the factory: all erased but the root superblock. */
+  /** A drive fresh from the factory: all erased but the root superblock and what is all bad. */
   format(): void {
     for (const column of [this.state, this.lsbOnly, this.eraseCount, this.validCount]) {
       column.fill(0);
@@ -103,7 +112,12 @@ export class Superblocks implements Saveable {
     this.invalidatedOrder.fill(0);
     this.openedNumber.fill(0);
     this.state[ROOT_SUPERBLOCK] = SuperblockState.Root;
-    this.freeCount = this.count - 1;
+    for (let i = 0; i < this.count; i++) {
+      if (i !== ROOT_SUPERBLOCK && this.bad.usableDies(i) === 0) {
+        this.change(i, SuperblockState.Bad);
+      }
+    }
+    this.freeCount = this.countIn(SuperblockState.Free);
     this.#openings = 0;
     this.presentOrder = 0;
   }
@@ -157,6 +171,10 @@ export class Superblocks implements Saveable {
   erased(superblock: number): void {
     this.eraseCount[superblock] = this.eraseCount[superblock]! + 1;
     this.lsbOnly[superblock] = 0;
+    if (this.bad.usableDies(superblock) === 0) {
+      this.change(superblock, SuperblockState.Bad);
+      return;
+    }
     this.freeCount++;
     this.change(superblock, SuperblockState.Free);
   }
@@ -197,6 +215,7 @@ export class Superblocks implements Saveable {
 
   /** Loss of power: the table is unknown until it is mounted. */
   reset(): void {
+    this.bad.reset();
     this.format();
   }
 
@@ -212,6 +231,7 @@ export class Superblocks implements Saveable {
       freeCount: this.freeCount,
       presentOrder: this.presentOrder,
       openings: this.#openings,
+      bad: this.bad.save(),
     };
   }
 
@@ -226,5 +246,6 @@ export class Superblocks implements Saveable {
     this.freeCount = saved.freeCount as number;
     this.presentOrder = saved.presentOrder as number;
     this.#openings = saved.openings as number;
+    this.bad.restore(saved.bad as Saved);
   }
 }

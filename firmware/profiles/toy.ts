@@ -1,7 +1,7 @@
 /**
  * A drive small enough to read whole: 2 channels x 2 dies, 64 blocks a die, 16 pages a block.
  *
- * The Vector's timings, clocks and firmware; 32 superblocks of 256 slots. For tests, teaching and
+ * The Vector's timings, clocks, cells (but for factory bad blocks) and firmware; 32 superblocks of 256 slots. For tests, teaching and
  * exhaustive fault campaigns.
  */
 
@@ -23,6 +23,7 @@ export const TOY: DriveProfile = {
     sectors: USER_PAGES * 8,
   },
   partId: 'toy',
+  cells: { ...VECTOR_256.cells, factoryBadBlocks: false },
   geometry: {
     channels: 2,
     diesPerChannel: 2,

@@ -3,7 +3,8 @@
  *
  * A page is immutable once stored and counted by the places that refer to it; a partial write makes
  * a new page. Frames in memory are bounded: beyond the bound the longest-resident page goes to an
- * injected synchronous backing (a file) and comes back when it is looked at.
+ * injected synchronous backing (a file) and comes back when it is looked at. A page that has a home
+ * (page-home.ts) needs no frame and is never written to the backing.
  */
 
 import { invariant } from '../sim/invariant.ts';
@@ -11,6 +12,8 @@ import type { Machine, Saved } from '../sim/snapshot.ts';
 import { SECTOR_BYTES, SECTORS_PER_SLOT, SLOT_BYTES, WHOLE_SLOT } from '../sim/units.ts';
 import { type Content, ContentBase } from './content.ts';
 import { countHandles, isMetadata, lenderOf, MetadataPages } from './metadata-pages.ts';
+import { NO_HOME, type PageHome } from './page-home.ts';
+import { SpoiledPages } from './spoiled-pages.ts';
 
 /** Where pages go that find no room in memory. */
 export interface PageBacking {
@@ -35,7 +38,12 @@ export class ByteContent extends ContentBase implements Content {
   #references = new Int32Array(1024);
   /** Frame of each page, NONE when it is in the backing or free. */
   #frameOf = new Int32Array(1024).fill(NONE);
+  /** Flash slot that each page can be read from, NO_HOME when it is only here. */
+  #homeOf = new Int32Array(1024).fill(NO_HOME);
+  /** Reads pages at home; needed as soon as a page has one. */
+  #home: PageHome | null = null;
   #freePages: number[] = [];
+  readonly #spoiled = new SpoiledPages();
   #pageCount = 0;
   #frames: Uint8Array[] = [];
   /** Page in each frame, NONE for a free frame. */
@@ -84,6 +92,49 @@ export class ByteContent extends ContentBase implements Content {
     return -page - 1;
   }
 
+  /** Where pages and metadata pages with a home are read from now on. */
+  setHome(home: PageHome): void {
+    this.#home = home;
+    this.metadata.setHome(home);
+  }
+
+  /**
+   * A page that is already at home in a flash slot; the caller owns the handle.
+   * @param spoiled sectors of it that are unreadable for good, as bits
+   */
+  adopt(slot: number, spoiled = 0): number {
+    const page = this.#takeNumber();
+    this.#homeOf[page] = slot;
+    this.#spoiled.set(page, spoiled);
+    return -page - 1;
+  }
+
+  /** The page has been stored in a flash slot: it lives there and leaves memory. */
+  settleAt(content: number, slot: number): void {
+    if (isMetadata(content)) {
+      this.metadata.settleAt(content, slot);
+      return;
+    }
+    const page = -content - 1;
+    this.#homeOf[page] = slot;
+    this.#leaveFrame(page);
+  }
+
+  /**
+   * A flash slot is about to be erased: a page at home there that others refer to comes into
+   * memory.
+   */
+  leaveHome(content: number, slot: number): void {
+    if (isMetadata(content)) {
+      this.metadata.leaveHome(content, slot);
+      return;
+    }
+    const page = -content - 1;
+    if (this.#homeOf[page] !== slot || this.#references[page]! < 2) return;
+    if (this.#frameOf[page] === NONE) this.#bringIn(page);
+    this.#homeOf[page] = NO_HOME;
+  }
+
   retain(content: number): void {
     if (content >= 0) return;
     if (isMetadata(content)) {
@@ -105,12 +156,9 @@ export class ByteContent extends ContentBase implements Content {
     invariant(left >= 0, 'a page is released once per reference');
     this.#references[page] = left;
     if (left > 0) return;
-    const frame = this.#frameOf[page]!;
-    if (frame !== NONE) {
-      this.#pageIn[frame] = NONE;
-      this.#freeFrames.push(frame);
-      this.#frameOf[page] = NONE;
-    }
+    this.#leaveFrame(page);
+    this.#homeOf[page] = NO_HOME;
+    this.#spoiled.set(page, 0);
     this.#freePages.push(page);
   }
 
@@ -126,7 +174,21 @@ export class ByteContent extends ContentBase implements Content {
       const at = sector * SECTOR_BYTES;
       merged.set(top.subarray(at, at + SECTOR_BYTES), at);
     }
-    return this.store(merged);
+    const handle = this.store(merged);
+    const spoiled = (this.spoiledOf(below) & ~mask) | (this.spoiledOf(above) & mask);
+    this.#spoiled.set(-handle - 1, spoiled);
+    return handle;
+  }
+
+  spoil(content: number, mask: number): number {
+    const handle = this.store(this.bytesOf(content).slice());
+    this.#spoiled.set(-handle - 1, this.spoiledOf(content) | mask);
+    this.release(content);
+    return handle;
+  }
+
+  spoiledOf(content: number): number {
+    return content >= 0 || isMetadata(content) ? 0 : this.#spoiled.maskOf(-content - 1);
   }
 
   sectorTag(content: number, sector: number): number {
@@ -186,6 +248,7 @@ export class ByteContent extends ContentBase implements Content {
       pages,
       references: this.#references.slice(0, this.#pageCount),
       freePages: Int32Array.from(this.#freePages),
+      spoiled: this.#spoiled.save(),
     };
   }
 
@@ -199,7 +262,9 @@ export class ByteContent extends ContentBase implements Content {
     this.#references = new Int32Array(Math.max(1024, pages.length));
     this.#references.set(saved.references as Int32Array);
     this.#frameOf = new Int32Array(this.#references.length).fill(NONE);
+    this.#homeOf = new Int32Array(this.#references.length).fill(NO_HOME);
     this.#freePages = [...(saved.freePages as Int32Array)];
+    this.#spoiled.restore(saved.spoiled as Int32Array);
     pages.forEach((bytes, page) => {
       if (bytes === null) return;
       this.#place(page);
@@ -208,10 +273,15 @@ export class ByteContent extends ContentBase implements Content {
   }
 
   #takePage(): number {
+    const page = this.#takeNumber();
+    this.#place(page);
+    return page;
+  }
+
+  #takeNumber(): number {
     const page = this.#freePages.pop() ?? this.#pageCount++;
     if (page >= this.#references.length) this.#grow();
     this.#references[page] = 1;
-    this.#place(page);
     return page;
   }
 
@@ -221,36 +291,56 @@ export class ByteContent extends ContentBase implements Content {
     references.set(this.#references);
     const frameOf = new Int32Array(length).fill(NONE);
     frameOf.set(this.#frameOf);
+    const homeOf = new Int32Array(length).fill(NO_HOME);
+    homeOf.set(this.#homeOf);
     this.#references = references;
     this.#frameOf = frameOf;
+    this.#homeOf = homeOf;
   }
 
   #bringIn(page: number): void {
     invariant(this.#references[page]! > 0, 'only a live page is looked at');
     this.#place(page);
-    this.#backing!.read(page, this.#frames[this.#frameOf[page]!]!);
+    const frame = this.#frames[this.#frameOf[page]!]!;
+    const slot = this.#homeOf[page]!;
+    if (slot === NO_HOME) this.#backing!.read(page, frame);
+    else this.#home!.read(slot, frame);
   }
 
   /** Gives `page` a frame, putting the longest-resident page out when memory is used up. */
   #place(page: number): void {
     if (this.#freeFrames.length === 0) {
-      const full = this.#frames.length >= this.#framesMax && this.#backing !== null;
-      if (full) this.#putOut();
-      else this.#addSlab();
+      const full = this.#frames.length >= this.#framesMax;
+      if (!full || !this.#putOut()) this.#addSlab();
     }
     const frame = this.#freeFrames.pop()!;
     this.#pageIn[frame] = page;
     this.#frameOf[page] = frame;
   }
 
-  #putOut(): void {
-    const frame = this.#clock;
-    this.#clock = (frame + 1) % this.#frames.length;
-    const page = this.#pageIn[frame]!;
-    this.#backing!.write(page, this.#frames[frame]!);
-    this.#frameOf[page] = NONE;
+  /** Frees the frame of the longest-resident page that lies, or can be put, elsewhere. */
+  #putOut(): boolean {
+    if (this.#backing === null && this.#home === null) return false;
+    for (let left = this.#frames.length; left > 0; left--) {
+      const frame = this.#clock;
+      this.#clock = (frame + 1) % this.#frames.length;
+      const page = this.#pageIn[frame]!;
+      if (this.#homeOf[page] === NO_HOME) {
+        if (this.#backing === null) continue;
+        this.#backing.write(page, this.#frames[frame]!);
+      }
+      this.#leaveFrame(page);
+      return true;
+    }
+    return false;
+  }
+
+  #leaveFrame(page: number): void {
+    const frame = this.#frameOf[page]!;
+    if (frame === NONE) return;
     this.#pageIn[frame] = NONE;
     this.#freeFrames.push(frame);
+    this.#frameOf[page] = NONE;
   }
 
   #addSlab(): void {

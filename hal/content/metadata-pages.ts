@@ -2,13 +2,15 @@
  * Metadata pages: 4 KiB of bytes that firmware wrote, or a reference to a page of a DRAM table.
  *
  * Bytes are immutable once written, so that snapshots share them. A reference becomes bytes when
- * its cells change (dram-table.ts) or when the flash array is forked.
+ * its cells change (dram-table.ts) or when the flash array is forked. A page that has a home
+ * (page-home.ts) is neither: it is read where it lies, each time it is looked at.
  */
 
 import { type Borrower, CELLS_PER_PAGE, DramTable } from '../dram-table.ts';
 import { invariant } from '../sim/invariant.ts';
 import type { Machine, Saved } from '../sim/snapshot.ts';
 import { SLOT_BYTES } from '../sim/units.ts';
+import { NO_HOME, type PageHome } from './page-home.ts';
 
 /** Data handles at or below this number are metadata pages. */
 export const METADATA_TOP = -(2 ** 30);
@@ -41,11 +43,14 @@ export function lenderOf(machine: Machine): DramTable | null {
 }
 
 export class MetadataPages implements Borrower {
-  /** Bytes by page index, null for a reference or a free index. */
+  /** Bytes by page index, null for a reference, a page at home or a free index. */
   #bytes: (Uint8Array | null)[] = [];
   #references: number[] = [];
   /** First cell of a reference, NO_PAGE when the page holds bytes or is free. */
   #firstCell: number[] = [];
+  /** Flash slot that holds the page instead of memory, NO_HOME for the others. */
+  #homeOf: number[] = [];
+  #home: PageHome | null = null;
   #free: number[] = [];
   /** Indices of the pages that refer to each page of the table. */
   #lent = new Map<number, number[]>();
@@ -68,18 +73,47 @@ export class MetadataPages implements Borrower {
     return content;
   }
 
+  /** Where pages with a home are read from now on. */
+  setHome(home: PageHome): void {
+    this.#home = home;
+  }
+
+  /** A page that is already at home in a flash slot; the caller owns the handle. */
+  adopt(slot: number): number {
+    const content = this.#add(null, NO_PAGE);
+    this.#homeOf[METADATA_TOP - content] = slot;
+    return content;
+  }
+
+  /** The page has been stored in a flash slot: it lives there, and a reference is given back. */
+  settleAt(content: number, slot: number): void {
+    const index = METADATA_TOP - content;
+    this.#empty(index);
+    this.#homeOf[index] = slot;
+  }
+
+  /**
+   * A flash slot is about to be erased: a page at home there that others refer to becomes bytes.
+   */
+  leaveHome(content: number, slot: number): void {
+    const index = METADATA_TOP - content;
+    if (this.#homeOf[index] !== slot || this.#references[index]! < 2) return;
+    this.#bytes[index] = this.read(content);
+    this.#homeOf[index] = NO_HOME;
+  }
+
   read(content: number): Uint8Array {
     const index = METADATA_TOP - content;
     const bytes = this.#bytes[index];
     if (bytes !== null && bytes !== undefined) return bytes;
     invariant(this.#references[index]! > 0, 'only a live metadata page is read');
-    return this.#serialise(this.#firstCell[index]!);
+    return this.#make(index);
   }
 
   /** Loads a page into the table; a page that refers to those very cells is there already. */
   load(content: number, table: DramTable, firstCell: number): void {
     const index = METADATA_TOP - content;
-    if (this.#bytes[index] === null && this.#firstCell[index] === firstCell) return;
+    if (this.#firstCell[index] === firstCell) return;
     const bytes = this.read(content);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const count = Math.min(CELLS_PER_PAGE, table.values.length - firstCell);
@@ -100,9 +134,7 @@ export class MetadataPages implements Borrower {
     invariant(left >= 0, 'a metadata page is released once per reference');
     this.#references[index] = left;
     if (left > 0) return;
-    if (this.#bytes[index] === null) this.#forgetLoan(index);
-    this.#bytes[index] = null;
-    this.#firstCell[index] = NO_PAGE;
+    this.#empty(index);
     this.#free.push(index);
   }
 
@@ -131,15 +163,19 @@ export class MetadataPages implements Borrower {
     copy.#references = [...this.#references];
     copy.#free = [...this.#free];
     copy.#bytes = this.#bytes.map((bytes, index) =>
-      this.#firstCell[index] === NO_PAGE ? bytes : this.#serialise(this.#firstCell[index]!),
+      bytes === null && this.#references[index]! > 0 ? this.#make(index) : bytes,
     );
     copy.#firstCell = copy.#bytes.map(() => NO_PAGE);
+    copy.#homeOf = copy.#bytes.map(() => NO_HOME);
     return copy;
   }
 
+  /** Saves the pages; those at home are saved as bytes. */
   save(): Saved {
     return {
-      bytes: [...this.#bytes],
+      bytes: this.#bytes.map((bytes, index) =>
+        this.#homeOf[index] === NO_HOME ? bytes : this.#make(index),
+      ),
       references: Int32Array.from(this.#references),
       firstCell: Int32Array.from(this.#firstCell),
       free: Int32Array.from(this.#free),
@@ -151,6 +187,7 @@ export class MetadataPages implements Borrower {
     this.#bytes = [...(saved.bytes as (Uint8Array | null)[])];
     this.#references = [...(saved.references as Int32Array)];
     this.#firstCell = [...(saved.firstCell as Int32Array)];
+    this.#homeOf = this.#bytes.map(() => NO_HOME);
     this.#free = [...(saved.free as Int32Array)];
     this.#lent.clear();
     const owner = this.#table ?? table;
@@ -170,7 +207,25 @@ export class MetadataPages implements Borrower {
     this.#bytes[index] = bytes;
     this.#references[index] = 1;
     this.#firstCell[index] = firstCell;
+    this.#homeOf[index] = NO_HOME;
     return METADATA_TOP - index;
+  }
+
+  /** The bytes of a page that is held by reference or at home. */
+  #make(index: number): Uint8Array {
+    const slot = this.#homeOf[index]!;
+    if (slot === NO_HOME) return this.#serialise(this.#firstCell[index]!);
+    const bytes = new Uint8Array(SLOT_BYTES);
+    this.#home!.read(slot, bytes);
+    return bytes;
+  }
+
+  /** Forgets what a page holds. */
+  #empty(index: number): void {
+    if (this.#firstCell[index] !== NO_PAGE) this.#forgetLoan(index);
+    this.#bytes[index] = null;
+    this.#firstCell[index] = NO_PAGE;
+    this.#homeOf[index] = NO_HOME;
   }
 
   #serialise(firstCell: number): Uint8Array {

@@ -14,6 +14,9 @@ import { countHandles, isMetadata, lenderOf, MetadataPages } from './metadata-pa
 
 const FIRST_MIXTURES = 1024;
 
+/** Tag of a sector that cannot be read any more. */
+const SPOILED = -0x8000_0000;
+
 export class TaggedContent extends ContentBase implements Content {
   readonly kind = 'hal.content';
   readonly version = 1;
@@ -88,9 +91,29 @@ export class TaggedContent extends ContentBase implements Content {
       this.#tags.write(index * SECTORS_PER_SLOT + sector, tag);
     }
     this.#references.write(index, 1);
-    if (!same) return -index - 1;
+    if (!same || first === SPOILED) return -index - 1;
     this.release(-index - 1);
     return first;
+  }
+
+  spoil(content: number, mask: number): number {
+    const index = this.#take();
+    for (let sector = 0; sector < SECTORS_PER_SLOT; sector++) {
+      const tag = (mask >> sector) & 1 ? SPOILED : this.#tagOf(content, sector);
+      this.#tags.write(index * SECTORS_PER_SLOT + sector, tag);
+    }
+    this.#references.write(index, 1);
+    this.release(content);
+    return -index - 1;
+  }
+
+  spoiledOf(content: number): number {
+    if (content >= 0 || isMetadata(content)) return 0;
+    let mask = 0;
+    for (let sector = 0; sector < SECTORS_PER_SLOT; sector++) {
+      if (this.#tagOf(content, sector) === SPOILED) mask |= 1 << sector;
+    }
+    return mask;
   }
 
   sectorTag(content: number, sector: number): number {

@@ -22,6 +22,8 @@ export enum ProbeKind {
   HostDone,
   /** A superblock changed state: a = superblock, b = from, c = to. */
   Superblock,
+  /** A rule of the flash bus was broken: a = rule, b = die, c = its instant in ns. */
+  Violation,
 }
 
 /** Receives every note while attached. */

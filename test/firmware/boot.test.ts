@@ -120,13 +120,13 @@ describe('boot: the path', () => {
 describe('boot: a drive fresh from the factory', () => {
   test('is formatted once', () => {
     const host = booted();
-    const { doneCount } = host.drive.array;
-    expect([doneCount[FlashOp.Read], doneCount[FlashOp.Program]]).toEqual([2, 1]);
+    const { done } = host.drive.array.counters;
+    expect([done[FlashOp.Read], done[FlashOp.Program]]).toEqual([2, 1]);
     for (let i = 0; i < 3; i++) {
       host.drive.powerOff();
       host.boot();
-      expect(doneCount[FlashOp.Program]).toBe(0);
-      expect(doneCount[FlashOp.Erase]).toBe(0);
+      expect(done[FlashOp.Program]).toBe(0);
+      expect(done[FlashOp.Erase]).toBe(0);
     }
     expect(host.drive.image.programmedSlots()).toHaveLength(1);
     expect(readAll(host).every((tag) => tag === 0)).toBe(true);
@@ -214,8 +214,8 @@ describe('boot: after a cut without a standby', () => {
   });
 
   test('nothing is programmed or erased', () => {
-    const { doneCount } = host.drive.array;
-    expect([doneCount[FlashOp.Program], doneCount[FlashOp.Erase]]).toEqual([0, 0]);
+    const { done } = host.drive.array.counters;
+    expect([done[FlashOp.Program], done[FlashOp.Erase]]).toEqual([0, 0]);
   });
 
   test('SMART tells of the power cycle and of the loss', () => {

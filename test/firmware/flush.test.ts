@@ -143,14 +143,14 @@ describe('flush: partial units', () => {
     const { host } = new Rig();
     const { array, geometry, firmware } = host.drive;
     for (let pages = 1; pages <= geometry.slotsPerUnit; pages++) {
-      const programs = array.doneCount[FlashOp.Program]!;
+      const programs = array.counters.done[FlashOp.Program]!;
       const unit = firmware.hostFrontier.unit;
       const tags = Array.from({ length: pages }, (_, i) => 10 * pages + i);
       host.write(0, tags);
       host.flush();
       // The first write also programs the record that says the drive is dirty.
       const records = pages === 1 ? 1 : 0;
-      expect(array.doneCount[FlashOp.Program]! - programs).toBe(1 + records);
+      expect(array.counters.done[FlashOp.Program]! - programs).toBe(1 + records);
       expect(firmware.hostFrontier.unit).toBe(unit + 1);
       const first = newestCopies(host.drive.image).get(0)!.slot;
       expect(geometry.indexInUnit(first)).toBe(0);
@@ -174,10 +174,10 @@ describe('flush: partial units', () => {
     const { host } = new Rig();
     host.write(0, [1]);
     host.flush();
-    const { doneCount } = host.drive.array;
-    const programs = doneCount[FlashOp.Program];
+    const { done } = host.drive.array.counters;
+    const programs = done[FlashOp.Program];
     expect(host.flush().latencyNs).toBeLessThan(50_000);
-    expect(doneCount[FlashOp.Program]).toBe(programs);
+    expect(done[FlashOp.Program]).toBe(programs);
   });
 });
 

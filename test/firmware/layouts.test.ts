@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   CheckpointHeader,
+  type CheckpointPlace,
   decodeHeader,
   decodeRoot,
   encodeHeader,
@@ -57,18 +58,29 @@ const header: fc.Arbitrary<Header> = fc.record({
   hostWrittenSectors: u48,
   hostReadSectors: u48,
   programUnits: u48,
+  factoryBad: u32,
+  grownBad: u32,
+  programFailures: u32,
+  eraseFailures: u32,
+  uncorrectableReads: u32,
 });
 
-const list = (count: number) => Array.from({ length: count }, (_, i) => (i * 0x0101_0101) >>> 0);
+/** Superblocks with bad dies, the words as the table has them: signed. */
+const list = (count: number): CheckpointPlace[] =>
+  Array.from({ length: count }, (_, i) => ({
+    superblock: (i * 0x0101_0101) >>> 0,
+    badLow: (i * 0x9876_5431) | 0,
+    badHigh: ~(i * 0x0f1e_2d3c),
+  }));
 
 describe('layouts', () => {
-  test('a root record and its superblocks come back', () => {
+  test('a root record and its superblocks come back, with their bad dies', () => {
     fc.assert(
       fc.property(root, (record) => {
-        const superblocks = list(record.superblockCount);
-        const page = encodeRoot(record, superblocks);
+        const places = list(record.superblockCount);
+        const page = encodeRoot(record, places);
         expect(page.length).toBe(PAGE);
-        expect(decodeRoot(page)).toEqual({ root: record, superblocks });
+        expect(decodeRoot(page)).toEqual({ root: record, places });
       }),
     );
   });
@@ -86,6 +98,7 @@ describe('layouts', () => {
   test('a row of the block table comes back; 128 of them fill a page', () => {
     const row = fc.record({
       ...{ state: u8, lsbOnly: u8, eraseCount: u32, invalidatedOrder: u48, openedNumber: u48 },
+      ...{ badLow: u32, badHigh: u32 },
     });
     fc.assert(
       fc.property(row, (each) => {
@@ -104,8 +117,8 @@ describe('layouts', () => {
     const headerPage = encodeHeader(head);
     const last = PAGE * 8 - 1;
     let passed = 0;
-    // Every bit of the fields and of the CRC, and some of the rest.
-    for (let bit = 0; bit <= last; bit += bit < 1100 || bit > last - 40 ? 1 : 97) {
+    // Every bit of the fields, of a full list (64 + 16 * 12 bytes) and of the CRC; some of the rest.
+    for (let bit = 0; bit <= last; bit += bit < 2100 || bit > last - 40 ? 1 : 97) {
       for (const page of [rootPage, headerPage]) {
         page[bit >> 3]! ^= 1 << (bit & 7);
         if (decodeRoot(page) !== null || decodeHeader(page) !== null) passed++;
@@ -131,16 +144,23 @@ describe('layouts', () => {
   test('a sealed record of another version, or with too long a list, is refused', () => {
     const record = fc.sample(root, { numRuns: 1, seed: 7 })[0]!;
     const head = fc.sample(header, { numRuns: 1, seed: 7 })[0]!;
-    expect(decodeRoot(encodeRoot({ ...record, version: 2 }, []))).toBeNull();
+    for (const version of [LAYOUT_VERSION - 1, LAYOUT_VERSION + 1]) {
+      expect(decodeRoot(encodeRoot({ ...record, version }, []))).toBeNull();
+      expect(decodeHeader(encodeHeader({ ...head, version }))).toBeNull();
+    }
     expect(decodeRoot(encodeRoot({ ...record, superblockCount: 17 }, list(17)))).toBeNull();
-    expect(decodeHeader(encodeHeader({ ...head, version: 2 }))).toBeNull();
   });
 
   test('the fields lie where the layout says', () => {
     expect([RootRecord.span, CheckpointHeader.span <= PAGE - 4]).toEqual([32, true]);
     const record = fc.sample(root, { numRuns: 1, seed: 7 })[0]!;
-    const page = Buffer.from(encodeRoot(record, list(record.superblockCount)));
+    const places = list(16);
+    const page = Buffer.from(encodeRoot(record, places));
     expect(page.subarray(0, 4).toString('latin1')).toBe('RBF3');
     expect(page.readUIntLE(8, 6)).toBe(record.sequence);
+    const last = 64 + 15 * 12; // the sixteenth entry: superblock, bad dies 0-31, bad dies 32-63
+    const { superblock, badLow, badHigh } = places[15]!;
+    expect(page.readUInt32LE(last)).toBe(superblock);
+    expect([page.readInt32LE(last + 4), page.readInt32LE(last + 8)]).toEqual([badLow, badHigh]);
   });
 });

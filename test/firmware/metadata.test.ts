@@ -47,7 +47,7 @@ class Rig {
   checkpoint(): readonly number[] {
     this.host.standby();
     expect(this.drive.firmware.root.state).toBe(RootState.Clean);
-    return [...this.drive.firmware.root.superblocks];
+    return this.drive.firmware.root.places.map(({ superblock }) => superblock);
   }
 
   rest(): void {

@@ -119,7 +119,7 @@ describe('partial writes: sectors', () => {
 });
 
 describe('partial writes: what they cost', () => {
-  const reads = (host: Host) => host.drive.array.doneCount[FlashOp.Read]!;
+  const reads = (host: Host) => host.drive.array.counters.done[FlashOp.Read]!;
 
   test('over flash: one read an edge', () => {
     const host = booted();

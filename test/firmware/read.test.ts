@@ -20,12 +20,12 @@ function booted(): Host {
 
 /** Runs and tells how many flash reads it took. */
 function costOf(host: Host, run: () => CommandResult): { reads: number; pages: number[] } {
-  const { doneCount } = host.drive.array;
-  const before = doneCount[FlashOp.Read]!;
+  const { done } = host.drive.array.counters;
+  const before = done[FlashOp.Read]!;
   const { status, tags } = run();
   expect(status).toBe(STATUS_GOOD);
   const pages = Array.from(tags ?? []).filter((_, i) => i % 8 === 0);
-  return { reads: doneCount[FlashOp.Read]! - before, pages };
+  return { reads: done[FlashOp.Read]! - before, pages };
 }
 
 const iota = (count: number, first = 1) => Array.from({ length: count }, (_, i) => first + i);
@@ -109,18 +109,18 @@ describe('read: flash reads', () => {
     const host = booted();
     host.write(0, iota(4));
     host.flush();
-    const { slotCount } = host.drive.array;
-    const before = slotCount[0]!;
+    const { slots } = host.drive.array.counters;
+    const before = slots[0]!;
     host.read(8, 16);
-    expect(slotCount[0]! - before).toBe(2);
+    expect(slots[0]! - before).toBe(2);
   });
 
   test('a page takes tR and its transfer, and less than 40 us more', () => {
     const host = booted();
     host.write(0, [1]);
     host.flush();
-    const { part, channels } = host.drive.array;
-    const flashNs = part.readLsbNs + channels.slotsNs[1]!;
+    const { part, sequencer } = host.drive.array;
+    const flashNs = part.readLsbNs + sequencer.slotsNs[1]!;
     const { latencyNs } = host.read(0, 8);
     expect(latencyNs).toBeGreaterThan(flashNs);
     expect(latencyNs).toBeLessThan(flashNs + 40_000);
@@ -162,7 +162,7 @@ describe('read: long commands', () => {
       host.submit({ opcode: AtaOpcode.ReadFpdmaQueued, lba: i * 32, sectors: 8 }),
     );
     host.runUntil(() => ids.every((id) => host.result(id) !== null));
-    const oneByOneNs = 32 * (array.part.readLsbNs + array.channels.slotsNs[1]!);
+    const oneByOneNs = 32 * (array.part.readLsbNs + array.sequencer.slotsNs[1]!);
     expect(timeline.nowNs - from).toBeLessThan(oneByOneNs / 2);
     expect(ids.map((id) => host.result(id)!.tags![0])).toEqual(iota(32, 0).map((i) => i * 4 + 1));
   });

@@ -21,7 +21,7 @@ const PAIRING = new PagePairing(TOY.geometry.pagesPerBlock);
 const PAGES = TOY.identity.sectors / 8;
 
 function table(): Superblocks {
-  const superblocks = new Superblocks(GEOMETRY.superblocks, new Probe());
+  const superblocks = new Superblocks(GEOMETRY.superblocks, GEOMETRY.dies, new Probe());
   superblocks.format();
   return superblocks;
 }

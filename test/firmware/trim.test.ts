@@ -99,9 +99,9 @@ describe('trim: the whole drive', () => {
     expect(aragon.core.taskCount - tasks).toBeGreaterThan(1);
     expect(l2p.values.every((cell) => cell === 0)).toBe(true);
     expect(firmware.superblocks.validCount.every((count) => count === 0)).toBe(true);
-    const reads = host.drive.array.doneCount[FlashOp.Read];
+    const reads = host.drive.array.counters.done[FlashOp.Read];
     expect(host.read(0, 2048).tags!.every((tag) => tag === 0)).toBe(true);
-    expect(host.drive.array.doneCount[FlashOp.Read]).toBe(reads);
+    expect(host.drive.array.counters.done[FlashOp.Read]).toBe(reads);
   });
 
   test('everything but open superblocks is erased afterwards, though nothing was short', () => {

@@ -132,13 +132,13 @@ export const DIES: DumpTable = {
         die,
         geometry.channelOf(die),
         Math.floor(die / geometry.channels),
-        DiePhase[array.phase[die]!]!,
+        DiePhase[array.phaseOf(die)]!,
         op === NONE ? null : FlashOp[ops.op[op]!]!,
         op === NONE ? null : ops.block[op]!,
         op === NONE ? null : ops.page[op]!,
         atNs === undefined ? null : atNs - timeline.nowNs,
         array.waitingCount(die),
-        array.dieBusyNs[die]!,
+        array.work.busyNs[die]!,
       ];
     }
   },

@@ -50,7 +50,7 @@ export const MACHINES: DumpTable = {
     yield* coreRow(drive.arm);
     yield* coreRow(drive.aragon.core);
     for (let die = 0; die < geometry.dies; die++) {
-      yield [`die${die}`, DiePhase[array.phase[die]!]!, workOfDie(drive, die)];
+      yield [`die${die}`, DiePhase[array.phaseOf(die)]!, workOfDie(drive, die)];
     }
     const { phase } = drive.port.slots;
     for (let slot = 0; slot < HOST_SLOTS; slot++) {

@@ -34,14 +34,14 @@ export function readCounters(drive: Drive): DriveCounters {
   return {
     atNs: nowNs,
     channelNs: busyNs.map((ns, channel) => ns - ahead(freeAtNs[channel]!)),
-    dieNs: array.dieBusyNs.slice(),
+    dieNs: array.work.busyNs.slice(),
     armNs: drive.arm.busyNs,
     aragonNs: drive.aragon.core.busyNs,
     linkNs: port.link.busyNs - ahead(port.link.freeAtNs),
-    reads: array.doneCount[FlashOp.Read]!,
-    programs: array.doneCount[FlashOp.Program]!,
-    erases: array.doneCount[FlashOp.Erase]!,
-    programmedSlots: array.slotCount[1]!,
+    reads: array.counters.done[FlashOp.Read]!,
+    programs: array.counters.done[FlashOp.Program]!,
+    erases: array.counters.done[FlashOp.Erase]!,
+    programmedSlots: array.counters.slots[1]!,
     movedSlots: firmware.collector.movedCount,
   };
 }

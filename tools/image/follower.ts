@@ -1,0 +1,115 @@
+/**
+ * The follower: writes what a page store programs and erases into an image.
+ *
+ * A page that has been written is at home in the file, so it leaves memory. Before a block is
+ * erased, pages that somebody else still refers to come back into memory first.
+ */
+import { ByteContent } from '../../hal/content/byte-content.ts';
+import type { Content } from '../../hal/content/content.ts';
+import { isMetadata } from '../../hal/content/metadata-pages.ts';
+import { HISTORY_CELLS } from '../../nand/block-history.ts';
+import type { PageStore } from '../../nand/page-store.ts';
+import type { StoreFollower } from '../../nand/store-follower.ts';
+import { BLOCK_CELLS, BlockState, SlotKind } from './format.ts';
+import type { ImageFile, SlotSource } from './image-file.ts';
+import { setHome } from './load.ts';
+import type { SlotValues } from './page-records.ts';
+
+export class ImageFollower implements StoreFollower, SlotSource {
+  readonly #image: ImageFile;
+  readonly #store: PageStore;
+  readonly #contents: Content;
+  readonly #cells = new Int32Array(BLOCK_CELLS);
+
+  /**
+   * @param store holds what the image holds: both are empty, or loadImage has filled it
+   * @param contents the store's own; they read from the image from now on
+   */
+  constructor(image: ImageFile, store: PageStore, contents: Content) {
+    this.#image = image;
+    this.#store = store;
+    this.#contents = contents;
+    setHome(image, contents);
+  }
+
+  programmed(firstSlot: number, count: number): void {
+    const { geometry } = this.#store;
+    for (let slot = firstSlot; slot < firstSlot + count; slot += geometry.slotsPerPage) {
+      const block = geometry.blockIndexOf(slot);
+      // Its first page: the record that is written now says when that was.
+      if (this.#image.blocks.blockStates[block] === BlockState.Erased) this.#takeHistory(block);
+    }
+    this.#image.writeUnit(firstSlot, count, this);
+    for (let slot = firstSlot; slot < firstSlot + count; slot++) {
+      const content = this.#store.contentOf(slot);
+      if (content >= 0) continue;
+      if (this.#contents instanceof ByteContent) this.#contents.settleAt(content, slot);
+      else if (isMetadata(content)) this.#contents.metadata.settleAt(content, slot);
+    }
+  }
+
+  beforeErase(blockIndex: number): void {
+    const { geometry, history } = this.#store;
+    const pages = history.nextPageOf(blockIndex);
+    const contents = this.#contents;
+    for (let page = 0; page < pages; page++) {
+      const first = geometry.pageSlotOf(blockIndex, page);
+      for (let slot = first; slot < first + geometry.slotsPerPage; slot++) {
+        const content = this.#store.contentOf(slot);
+        if (content >= 0) continue;
+        if (contents instanceof ByteContent) contents.leaveHome(content, slot);
+        else if (isMetadata(content)) contents.metadata.leaveHome(content, slot);
+      }
+    }
+  }
+
+  erased(blockIndex: number): void {
+    this.#image.eraseBlock(blockIndex, this.#cellsOf(blockIndex));
+  }
+
+  /**
+   * Brings everything to the disk, what blocks have been through since they were opened too: reads
+   * and instants are only written here.
+   */
+  sync(): void {
+    const { blocks } = this.#image;
+    for (let block = 0; block < blocks.blockStates.length; block++) {
+      if (blocks.blockStates[block] !== BlockState.Damaged) this.#takeHistory(block);
+    }
+    this.#image.sync();
+  }
+
+  /** Hands the cells of a block to the image when they differ. */
+  #takeHistory(blockIndex: number): void {
+    const first = blockIndex * BLOCK_CELLS;
+    const cells = this.#cellsOf(blockIndex);
+    const { cells: known } = this.#image.blocks;
+    for (let i = 0; i < BLOCK_CELLS; i++) {
+      if (cells[i] === known[first + i]) continue;
+      this.#image.writeBlock(blockIndex, cells);
+      return;
+    }
+  }
+
+  #cellsOf(blockIndex: number): Int32Array {
+    const cells = this.#cells;
+    const { values } = this.#store.history.table;
+    const first = blockIndex * HISTORY_CELLS;
+    cells.set(values.subarray(first, first + BLOCK_CELLS));
+    return cells;
+  }
+
+  /** One slot of the store as the image keeps it. */
+  slot(slot: number, into: SlotValues): Uint8Array | null {
+    const content = this.#store.contentOf(slot);
+    into.pageWord = this.#store.pageWordOf(slot);
+    into.order = this.#store.orderOf(slot);
+    into.badSectors = content < 0 ? this.#contents.spoiledOf(content) : 0;
+    into.tag = content > 0 ? content : 0;
+    if (content === 0) into.kind = SlotKind.Zeros;
+    else if (content > 0) into.kind = SlotKind.Tag;
+    else if (isMetadata(content)) into.kind = SlotKind.Metadata;
+    else into.kind = this.#contents.holdsBytes ? SlotKind.Bytes : SlotKind.Mixture;
+    return content < 0 ? this.#contents.bytesOf(content) : null;
+  }
+}
