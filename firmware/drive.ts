@@ -12,7 +12,7 @@ import { TaggedContent } from '../hal/content/tagged-content.ts';
 import { Core } from '../hal/core.ts';
 import { Dram } from '../hal/dram.ts';
 import { DramTable } from '../hal/dram-table.ts';
-import { FaultList } from '../hal/faults/fault-list.ts';
+import type { FaultList } from '../hal/faults/fault-list.ts';
 import { FlashOps, LAST_OF_COMMAND, LPN_MASK, METADATA } from '../hal/flash-ops.ts';
 import { Geometry } from '../hal/geometry.ts';
 import { InterruptController } from '../hal/interrupts.ts';
@@ -37,6 +37,7 @@ import { Link } from '../sata/link.ts';
 import type { SmartCounters } from '../sata/smart.ts';
 import type { Board } from './board.ts';
 import type { BootState } from './boot.ts';
+import { DriveFaultList, DriveFaults } from './drive-faults.ts';
 import { buildFlash, type EccWeight } from './drive-flash.ts';
 import { Firmware } from './firmware.ts';
 import { checkProfile } from './profile-check.ts';
@@ -142,6 +143,7 @@ export class Drive {
   readonly queue: CommandQueue | null;
   readonly l2p: DramTable;
   readonly validBits: BigTable;
+  readonly #troubles: DriveFaults;
 
   /** Throws ImpossibleProfile when a relation of the profile cannot hold. */
   constructor(profile: DriveProfile, options: DriveOptions = {}) {
@@ -169,7 +171,7 @@ export class Drive {
     this.l2p = this.#mapRegion();
     const descriptors = this.ops.capacity;
     const limits = { dramRegions: this.dram.regions, descriptors };
-    this.faults = machine.add(new FaultList(geometry, this.seed, limits));
+    this.faults = machine.add(new DriveFaultList(timeline, geometry, this.seed, limits));
     const { ops, interrupts, dram, faults, seed } = this;
     this.array = buildFlash({
       ...{ profile, geometry, pairing, machine, probe, contents, ops, interrupts, dram, faults },
@@ -191,8 +193,9 @@ export class Drive {
       new HostAdapter(timeline, this.port, contents, source ?? (this.queue as CommandQueue)),
     );
     this.port.onSignature = () => this.firmware.boot.signatureSent();
-    this.arm.onPanic = () => this.port.fail();
-    this.aragon.core.onPanic = () => this.port.fail();
+    this.arm.onPanic = () => this.#coreStopped();
+    this.aragon.core.onPanic = () => this.#coreStopped();
+    this.#troubles = new DriveFaults(this);
   }
 
   /** Turns the power on: the boot begins. */
@@ -217,6 +220,11 @@ export class Drive {
   /** The rails fall: without a fork, for a drive that goes on with its own flash. */
   powerOff(): void {
     this.#loseState();
+  }
+
+  /** Cuts the power at an instant from now on, as an event of the run; see `powerOff`. */
+  cutPowerAt(atNs: number): void {
+    this.#troubles.cutAt(atNs);
   }
 
   /** The flash as it is now, not copied. */
@@ -295,7 +303,13 @@ export class Drive {
     };
   }
 
+  /** One core has stopped: the front end fails, once. */
+  #coreStopped(): void {
+    if (this.arm.panic === null || this.aragon.core.panic === null) this.port.fail();
+  }
+
   #loseState(): void {
+    this.#troubles.powerFalls();
     this.power.on = false;
     this.arm.reset();
     this.aragon.core.reset();

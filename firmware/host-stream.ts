@@ -124,6 +124,7 @@ export class HostStream implements OpClient, Saveable {
   #programAgain(op: number, superblock: number): void {
     this.#smart.programFailures++;
     this.#superblocks.bad.addGrown(superblock, this.#ops.die[op]!);
+    this.#frontier.stepOverBad();
     if (!this.#frontier.isOpen) {
       const opened = this.#frontier.open(this.#mode.opensLsbOnly());
       invariant(opened, 'an erased superblock is kept for data whose program failed');

@@ -10,7 +10,7 @@
 import type { ContentPort } from '../hal/ports.ts';
 import { invariant } from '../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
-import { log2Exact } from '../hal/sim/units.ts';
+import { log2Exact, WHOLE_SLOT } from '../hal/sim/units.ts';
 
 export class WriteBuffer implements Saveable {
   readonly kind = 'firmware.write-buffer';
@@ -82,6 +82,18 @@ export class WriteBuffer implements Saveable {
       if (this.content[place]! < 0) this.#contents.release(this.content[place]!);
       this.content[place] = 0;
     }
+  }
+
+  /** Whether a place holds a slot that is not free yet. */
+  holds(at: number): boolean {
+    return at < this.length && ((at - this.head) & this.mask) < this.tail - this.head;
+  }
+
+  /** The data of a place goes bad: no sector of it can be read any more. False for a free place. */
+  spoil(at: number): boolean {
+    if (!this.holds(at)) return false;
+    this.content[at] = this.#contents.spoil(this.content[at]!, WHOLE_SLOT);
+    return true;
   }
 
   reset(): void {

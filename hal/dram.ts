@@ -4,7 +4,7 @@
  *
  * Regions chain: each begins where the one before it ends, as in the Barefoot family's firmware.
  * The big tables that live in DRAM are reached through `table`; after loss of power they hold
- * nothing. Sources: two DDR3L-1600 devices of 256 MB on the Vector 256 GB and a pad for a third
+ * nothing. With the parity device a bit that turns over is corrected, without it it stays. Sources: two DDR3L-1600 devices of 256 MB on the Vector 256 GB and a pad for a third
  * (AnandTech 6363, Tech Report 23937); the width of 16 bits a device is assumed.
  */
 
@@ -33,7 +33,7 @@ const DRAM_BASE = 0x4000_0000;
 
 export class Dram implements BandwidthPort, Saveable {
   readonly kind = 'hal.dram';
-  readonly version = 1;
+  readonly version = 2;
   readonly settings: DramSettings;
   readonly bytes: number;
   readonly #timeline: Timeline;
@@ -42,6 +42,9 @@ export class Dram implements BandwidthPort, Saveable {
   #bytesUsed = 0;
   /** Bytes moved since power-on. */
   bytesMoved = 0;
+  /** Bits that turned over since power-on: put right by the parity device, and those that stayed. */
+  correctedCount = 0;
+  flippedCount = 0;
   /** Instant until which the charged transfers keep the devices busy. */
   #freeAtNs = 0;
 
@@ -89,9 +92,21 @@ export class Dram implements BandwidthPort, Saveable {
     return this.bytesMoved / this.#bytesPerNs;
   }
 
+  /** A bit turns over; true when it stays so because there is no parity to put it right. */
+  flip(): boolean {
+    if (this.settings.parityDevice) {
+      this.correctedCount++;
+      return false;
+    }
+    this.flippedCount++;
+    return true;
+  }
+
   reset(): void {
     this.#freeAtNs = 0;
     this.bytesMoved = 0;
+    this.correctedCount = 0;
+    this.flippedCount = 0;
   }
 
   registers(): RegisterView {
@@ -109,16 +124,31 @@ export class Dram implements BandwidthPort, Saveable {
           read: () => Number(this.settings.parityDevice),
         },
         { name: 'MOVED', offset: 0x0c, says: 'bytes moved', read: () => this.bytesMoved },
+        {
+          name: 'CORRECTED',
+          offset: 0x14,
+          says: 'bits put right by parity',
+          read: () => this.correctedCount,
+        },
+        {
+          name: 'FLIPPED',
+          offset: 0x18,
+          says: 'bits that turned over and stayed',
+          read: () => this.flippedCount,
+        },
       ],
     };
   }
 
   save(): Saved {
-    return { bytesMoved: this.bytesMoved, freeAtNs: this.#freeAtNs };
+    const { bytesMoved, correctedCount, flippedCount } = this;
+    return { bytesMoved, correctedCount, flippedCount, freeAtNs: this.#freeAtNs };
   }
 
   restore(saved: Saved): void {
     this.bytesMoved = saved.bytesMoved as number;
+    this.correctedCount = saved.correctedCount as number;
+    this.flippedCount = saved.flippedCount as number;
     this.#freeAtNs = saved.freeAtNs as number;
   }
 }

@@ -2,7 +2,7 @@
  * Page pairing of MLC flash: which pages share cells, as data for each generation.
  *
  * A scheme names only its LSB pages: some that open the block, then a group that repeats until half
- * of the pages are named. The other pages are MSB pages, and the n-th LSB page shares its cells with
+ * of the pages are named. The other pages are MSB pages; the n-th LSB page shares its cells with
  * the n-th MSB page. The rule scales to any block of 4n >= 16 pages, so that a small geometry keeps
  * the shape of the large one. Pages are programmed in rising order; a cut of power in an MSB page
  * can take its LSB page with it, so LSB pages whose partners are still to come are at risk.
@@ -59,7 +59,7 @@ export const PAIRING_SCHEMES: readonly PairingScheme[] = [
   {
     id: '19nm',
     source:
-      'Allwinner NAND driver (Toshiba 2x, 19 and 1y nm): page 0 and odd pages but the last; pairs ' +
+      'Allwinner NAND driver (Toshiba 2x, 19, 1y nm): page 0 and odd pages but the last; pairs ' +
       'as in the distance-3 scheme of Linux MTD. Telechips lists the 25nm order for a sibling die',
     opening: [0],
     group: [1],

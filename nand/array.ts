@@ -129,7 +129,7 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
     this.#faults = new DieFaults(parts.faults, ops, cells, geometry.planes);
     const { counters } = this;
     this.#results = new OpResults({
-      ...{ ops, geometry, media, contents, counters, faults: this.#faults },
+      ...{ ops, geometry, media, counters, faults: this.#faults },
     });
     this.sequencer = new Sequencer(chips, geometry, part, parts.bus, pages, ops);
   }
@@ -293,17 +293,18 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
     const verdict = this.#faults.begin(die, op, ordinal);
     if (verdict === null) return false;
     if (this.#faults.isSilent(die)) {
-      const isRead = this.#ops.op[op] === FlashOp.Read;
-      this.work.enter(die, isRead ? DiePhase.Reading : DiePhase.Erasing);
-      this.#alarms[die]!.armAt(nowNs + OPERATION_TIMEOUT_NS);
+      const untilNs = nowNs + OPERATION_TIMEOUT_NS;
+      this.work.hang(die, this.#ops.op[op]!, untilNs);
+      this.#alarms[die]!.armAt(untilNs);
       return true;
     }
     const other = verdict.otherBlock[0]!;
-    const readyNs = this.#begin(die, op, other >= 0 ? other : this.#ops.block[op]!);
-    const endNs = nowNs + Math.round((readyNs - nowNs) * verdict.slowFactor);
-    this.#alarms[die]!.armAt(endNs);
+    const plainNs = this.#begin(die, op, other >= 0 ? other : this.#ops.block[op]!);
+    const fromNs = this.work.arrayFromNs[die]!;
+    const readyNs = fromNs + Math.round((plainNs - fromNs) * verdict.slowFactor);
+    this.work.readyNs[die] = readyNs;
+    this.#alarms[die]!.armAt(readyNs);
     if ((verdict.effects & FlashEffect.PowerCut) !== 0) {
-      const fromNs = this.work.arrayFromNs[die]!;
       this.onPowerCut(Math.floor(fromNs + (readyNs - fromNs) * verdict.cutFraction));
     }
     return true;
@@ -345,7 +346,10 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
     slots[1] = slots[1]! + slotsPerUnit;
     this.#dram.charge(slotsPerUnit * SLOT_BYTES);
     const { follower } = this.store;
-    if (follower !== null) follower.programmed(this.#unitSlot(op), slotsPerUnit);
+    if (follower === null) return;
+    const superblock = block >>> this.#geometry.planeBits;
+    const first = this.#geometry.unitSlotOf(die, superblock, this.#ops.page[op]!);
+    follower.programmed(first, slotsPerUnit);
   }
 
   #reserve(die: number, ns: number): number {
@@ -365,13 +369,6 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
     }
     this.#interrupts.raise(Irq.Flash);
     this.#start(die);
-  }
-
-  /** First slot of the operation's multi-plane page. */
-  #unitSlot(op: number): number {
-    const ops = this.#ops;
-    const superblock = ops.block[op]! >>> this.#geometry.planeBits;
-    return this.#geometry.unitSlotOf(ops.die[op]!, superblock, ops.page[op]!);
   }
 
   save(): Saved {

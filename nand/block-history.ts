@@ -1,10 +1,11 @@
 /**
  * Block history: how far each block is programmed, and what it has been through.
  *
- * Eight cells a block side by side, so that a read touches one cache line. A block keeps the first and last instant at which a page of it was programmed, its reads since
- * the erase and the reads it had when its last page was programmed; a page's own age and reads are
- * interpolated between them. Instants are whole minutes at 30 C (retention-clock.ts), stored plus
- * one; 0 means that nothing was programmed.
+ * Eight cells a block side by side, so that a read touches one cache line. A block keeps the first
+ * and last instant at which a page of it was programmed, its reads since the erase and the reads it
+ * had when its last page was programmed; a page's own age and reads are interpolated between them.
+ * Instants are whole minutes at 30 C (retention-clock.ts), stored plus one; 0 means that nothing
+ * was programmed.
  */
 
 import type { BigTable } from '../hal/sim/big-table.ts';

@@ -2,8 +2,9 @@
  * The cells of one die: what its operations do to the page store, and how long they take.
  *
  * An operation covers one block, or page, in several planes. Wear and faults decide whether it
- * fails; one that is cut short damages what it worked on. What firmware may never do - pages out of
- * order - is a broken rule.
+ * fails; one that is cut short damages what it worked on. A program takes the references of its
+ * descriptor over, unless it fails: then firmware can program them again elsewhere. What firmware
+ * may never do - pages out of order - is a broken rule.
  */
 
 import type { Content } from '../hal/content/content.ts';
@@ -47,6 +48,8 @@ export class DieCells {
   redirected = false;
   /** Planes that failed in the last program or erase. */
   #failed = 0;
+  /** Planes in which the last program has stored nothing, and yet not failed. */
+  #dropped = 0;
   readonly #parts: DieCellsParts;
   readonly #store: PageStore;
 
@@ -74,10 +77,12 @@ export class DieCells {
    */
   program(block: number, page: number, op: number): number {
     this.#failed = 0;
+    this.#dropped = 0;
     const { planes } = this.#parts.geometry;
     for (let plane = 0; plane < planes; plane++) {
       if (!this.#programPlane(block + plane, page, op, plane)) this.#failed |= 1 << plane;
     }
+    if ((this.#failed | this.#dropped) !== 0) this.#settleReferences(op);
     return this.#failed;
   }
 
@@ -110,20 +115,17 @@ export class DieCells {
   /** An erase was cut short after a fraction of its time, above 0. */
   eraseInterrupted(block: number, fraction: number): void {
     const { planes } = this.#parts.geometry;
-    for (let plane = 0; plane < planes; plane++) this.#cutErase(block + plane, fraction);
+    for (let plane = 0; plane < planes; plane++) {
+      if (((this.silentPlanes >>> plane) & 1) === 0) this.#cutErase(block + plane, fraction);
+    }
   }
 
   #programPlane(block: number, page: number, op: number, plane: number): boolean {
     const { geometry, die, wear, media } = this.#parts;
     const store = this.#store;
-    if (((this.silentPlanes >>> plane) & 1) !== 0) {
-      this.#drop(op, plane);
-      return true;
-    }
     const index = geometry.blockIndex(die, block);
-    if (this.redirected && page < store.history.nextPageOf(index)) {
-      this.#drop(op, plane);
-      store.damagePage(index, page, FAILED_RBER);
+    if (this.#isLost(index, page, plane)) {
+      this.#dropped |= 1 << plane;
       return true;
     }
     const worn = wear?.failsProgram(index, page, store.history.eraseCountOf(index)) ?? false;
@@ -132,6 +134,14 @@ export class DieCells {
     if (failed) store.damagePage(index, page, FAILED_RBER);
     else this.#commit(op, plane, geometry.slotOf(die, block, page, 0));
     return !failed;
+  }
+
+  /** Faults keep a program out of its page; one that goes astray can spoil a page that is full. */
+  #isLost(index: number, page: number, plane: number): boolean {
+    if (((this.silentPlanes >>> plane) & 1) !== 0) return true;
+    if (!this.redirected || page >= this.#store.history.nextPageOf(index)) return false;
+    this.#store.damagePage(index, page, FAILED_RBER);
+    return true;
   }
 
   #erasePlane(block: number, plane: number): boolean {
@@ -148,6 +158,7 @@ export class DieCells {
     const { geometry, die, pairing, media, draws } = this.#parts;
     const store = this.#store;
     const index = geometry.blockIndex(die, block);
+    if (this.#isLost(index, page, plane)) return;
     store.openPage(index, page, media.clock.minute);
     this.#commit(op, plane, geometry.slotOf(die, block, page, 0));
     this.#retain(op, plane);
@@ -253,9 +264,21 @@ export class DieCells {
     }
   }
 
-  /** Nothing takes the descriptor's references over. */
-  #drop(op: number, plane: number): void {
-    if (op < 0) return;
+  /**
+   * After a failure the descriptor keeps all its references, so planes that have taken theirs over
+   * get some of their own; otherwise nobody holds those of planes that stored nothing.
+   */
+  #settleReferences(op: number): void {
+    const { planes } = this.#parts.geometry;
+    for (let plane = 0; plane < planes; plane++) {
+      const isDropped = ((this.#dropped >>> plane) & 1) !== 0;
+      const isTaken = !isDropped && ((this.#failed >>> plane) & 1) === 0;
+      if (this.#failed !== 0 && isTaken) this.#retain(op, plane);
+      if (this.#failed === 0 && isDropped) this.#release(op, plane);
+    }
+  }
+
+  #release(op: number, plane: number): void {
     const { geometry, ops, contents } = this.#parts;
     const first = op * SLOTS_PER_OP + plane * geometry.slotsPerPage;
     for (let at = first; at < first + geometry.slotsPerPage; at++) {

@@ -27,6 +27,8 @@ export enum DieEvent {
   StartErase,
   ArrayDone,
   TransferDone,
+  /** The die has not become ready in time. */
+  TimedOut,
 }
 
 export const DIE_TABLE: MachineTable = {
@@ -43,5 +45,8 @@ export const DIE_TABLE: MachineTable = {
     { from: DiePhase.TransferIn, on: DieEvent.TransferDone, to: DiePhase.Programming, says: '10h' },
     { from: DiePhase.Programming, on: DieEvent.ArrayDone, to: DiePhase.Idle, says: 'tPROG over' },
     { from: DiePhase.Erasing, on: DieEvent.ArrayDone, to: DiePhase.Idle, says: 'tBERS over' },
+    { from: DiePhase.Reading, on: DieEvent.TimedOut, to: DiePhase.Idle, says: 'no answer' },
+    { from: DiePhase.TransferIn, on: DieEvent.TimedOut, to: DiePhase.Idle, says: 'no answer' },
+    { from: DiePhase.Erasing, on: DieEvent.TimedOut, to: DiePhase.Idle, says: 'no answer' },
   ],
 };

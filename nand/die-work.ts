@@ -12,6 +12,8 @@ import type { DieCells } from './die-cells.ts';
 import { DiePhase } from './die-table.ts';
 
 const NONE = -1;
+/** The phase in which an operation begins, by FlashOp. */
+const FIRST_PHASE = [DiePhase.Reading, DiePhase.TransferIn, DiePhase.Erasing] as const;
 
 export class DieWork {
   /** Phase by the events alone: TransferIn until the end of a program. */
@@ -55,6 +57,13 @@ export class DieWork {
   begin(die: number, op: number, nowNs: number): void {
     this.op[die] = op;
     this.startedNs[die] = nowNs;
+  }
+
+  /** The die never becomes ready: it stays where the operation begins until it is given up. */
+  hang(die: number, kind: FlashOp, untilNs: number): void {
+    this.enter(die, FIRST_PHASE[kind]);
+    this.arrayFromNs[die] = untilNs;
+    this.readyNs[die] = untilNs;
   }
 
   end(die: number, nowNs: number): void {

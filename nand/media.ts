@@ -16,6 +16,7 @@ import type { ExactReads } from './exact-reads.ts';
 import { CELLS_PER_SLOT, CONTENT, ORDER, PAGE_WORD, type PageStore } from './page-store.ts';
 import { CODEWORDS_PER_SLOT, type ErrorModel } from './physics/error-model.ts';
 import { PageHistory } from './physics/page-history.ts';
+import { CODEWORD_BITS } from './physics/rber.ts';
 import type { RetentionClock } from './retention-clock.ts';
 
 /** Errors a codeword bears: BCH over GF(2^14), t = 28, 1080-byte codewords. */
@@ -31,7 +32,7 @@ export interface MediaParts {
   store: PageStore;
   contents: Content;
   clock: RetentionClock;
-  /** Null: cells hold what was programmed for ever. */
+  /** Null: cells hold for ever what was programmed, unless an operation was cut. */
   errors: ErrorModel | null;
   /** Null: counted. */
   exact: ExactReads | null;
@@ -89,7 +90,11 @@ export class Media {
       if ((flags & BlockFlag.Damaged) !== 0) history.extraRber = store.damage.rberOf(block, page);
       const first = (slot & (this.#geometry.slotsPerPage - 1)) * CODEWORDS_PER_SLOT;
       worst = errors.slotErrors(history, first, this.#counts);
-    } else this.#counts.fill(0);
+    } else {
+      const damaged = (flags & BlockFlag.Damaged) !== 0;
+      worst = damaged ? Math.round(store.damage.rberOf(block, page) * CODEWORD_BITS) : 0;
+      this.#counts.fill(worst);
+    }
     if (addedBits > 0) worst = this.#add(addedBits);
     if (this.#exact !== null) return this.#decode(slot, worst);
     return worst <= CORRECTABLE_BITS ? worst : this.#failed();
@@ -135,7 +140,7 @@ export class Media {
     const counts = this.#counts;
     let worst = 0;
     for (let i = 0; i < CODEWORDS_PER_SLOT; i++) {
-      counts[i] = counts[i]! + bits;
+      counts[i] = Math.min(counts[i]! + bits, CODEWORD_BITS / 2);
       if (counts[i]! > worst) worst = counts[i]!;
     }
     return worst;

@@ -2,11 +2,9 @@
  * Results of flash operations: what an ended one leaves in its descriptor.
  *
  * A read leaves contents, spare records and the sectors that could not be corrected; a program or
- * erase the status that the die has reported. The descriptor of a failed program keeps its data, so
- * that firmware can program it again elsewhere.
+ * erase the status that the die has reported.
  */
 
-import type { Content } from '../hal/content/content.ts';
 import { FlashOp, type FlashOps, FlashStatus, SLOTS_PER_OP } from '../hal/flash-ops.ts';
 import type { Geometry } from '../hal/geometry.ts';
 import type { DieFaults } from './die-faults.ts';
@@ -20,7 +18,6 @@ export interface OpResultsParts {
   ops: FlashOps;
   geometry: Geometry;
   media: Media;
-  contents: Content;
   counters: FlashCounters;
   faults: DieFaults;
 }
@@ -29,7 +26,6 @@ export class OpResults {
   readonly #ops: FlashOps;
   readonly #geometry: Geometry;
   readonly #media: Media;
-  readonly #contents: Content;
   readonly #counters: FlashCounters;
   readonly #faults: DieFaults;
 
@@ -37,7 +33,6 @@ export class OpResults {
     this.#ops = parts.ops;
     this.#geometry = parts.geometry;
     this.#media = parts.media;
-    this.#contents = parts.contents;
     this.#counters = parts.counters;
     this.#faults = parts.faults;
   }
@@ -71,7 +66,6 @@ export class OpResults {
   /** A program or erase has ended; `failed` has a bit for each plane whose status is FAIL. */
   work(op: number, failed: number): void {
     this.#ops.status[op] = failed !== 0 ? FlashStatus.Failed : FlashStatus.Ok;
-    if (failed !== 0 && this.#ops.op[op] === FlashOp.Program) this.#keepContents(op, failed);
   }
 
   /** The die has not become ready in time: the operation is given up. */
@@ -99,16 +93,5 @@ export class OpResults {
     }
     this.#counters.corrected++;
     return worst >= 0 && corrected > worst ? corrected : worst;
-  }
-
-  /** Planes that have taken their data over get a reference of their own. */
-  #keepContents(op: number, failed: number): void {
-    const ops = this.#ops;
-    const { slotsPerUnit, slotBits } = this.#geometry;
-    for (let j = 0; j < slotsPerUnit; j++) {
-      const content = ops.content[op * SLOTS_PER_OP + j]!;
-      const taken = ((failed >>> (j >> slotBits)) & 1) === 0;
-      if (content < 0 && taken) this.#contents.retain(content);
-    }
   }
 }

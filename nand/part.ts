@@ -74,10 +74,10 @@ const L74A: NandPart = {
 
 /**
  * Sources: Micron L84 feature page (page and spare, tR 100 us max, 3000 cycles, read retry);
- * Telechips and Allwinner driver tables of the asynchronous MT29F64G08CBABA (identification, blocks,
- * 100 bad, 40 bit per 1 KiB). Assumed: that the synchronous die answers with the same bytes; tR in
- * the proportion of the L74A to its maximum; tPROG, tBERS and tRST of the L74A; four levels of read
- * retry; the error law, which holds for about 60 days without power.
+ * Telechips and Allwinner driver tables of the asynchronous MT29F64G08CBABA (identification,
+ * blocks, 100 bad, 40 bit per 1 KiB). Assumed: that the synchronous die answers with the same
+ * bytes; tR in the proportion of the L74A to its maximum; tPROG, tBERS and tRST of the L74A; four
+ * levels of read retry; the error law, which holds for about 60 days without power.
  */
 const L84: NandPart = {
   ...L74A,

@@ -9,6 +9,7 @@
 
 import { FlashOp, type FlashOps } from '../hal/flash-ops.ts';
 import type { Geometry } from '../hal/geometry.ts';
+import { bitCount } from '../hal/sim/bits.ts';
 import { invariant } from '../hal/sim/invariant.ts';
 import { SLOT_BYTES } from '../hal/sim/units.ts';
 import { CycleKind, type CycleListener } from './cycle-listener.ts';
@@ -162,7 +163,6 @@ export class Sequencer {
   output(die: number, block: number, page: number, slotMask: number, atNs: number): number {
     const chip = this.#dies[die]!;
     const { slotsPerPage } = this.#geometry;
-    const slotColumns = (this.#geometry.pageBytes + this.#geometry.spareBytes) / slotsPerPage;
     const planeSlots = (1 << slotsPerPage) - 1;
     const { commandCycleNs, whrNs, dataCycleNs, ccsNs } = this.timing;
     const status = this.#status(die, atNs);
@@ -170,8 +170,7 @@ export class Sequencer {
     for (let plane = 0, rest = slotMask; rest !== 0; plane++, rest >>>= slotsPerPage) {
       const slots = rest & planeSlots;
       if (slots === 0) continue;
-      const first = slots & 1 ? 0 : 1;
-      const column = first * SLOT_BYTES;
+      const column = (31 - Math.clz32(slots & -slots)) * SLOT_BYTES;
       const opcode = Opcode.ChangeReadColumnEnhanced;
       chip.latchAddress(opcode, column, block + plane, page, now);
       this.#traceRow(die, opcode, block + plane, page, now, column);
@@ -179,9 +178,8 @@ export class Sequencer {
       chip.confirm(Opcode.ChangeReadColumnConfirm, now);
       this.#trace(die, CycleKind.Command, Opcode.ChangeReadColumnConfirm, now, commandCycleNs);
       now += commandCycleNs + ccsNs;
-      const count = slots === planeSlots ? slotsPerPage : 1;
-      this.#traceOutput(die, plane, count * slotColumns, now);
-      now += this.slotsNs[count]!;
+      this.#traceOutput(die, plane, slots, now);
+      now += this.slotsNs[bitCount(slots)]!;
     }
     return status;
   }
@@ -272,11 +270,26 @@ export class Sequencer {
     this.cycles?.cycle(die, CycleKind.DataIn, pages.rawBytes, atNs, this.#planeDataNs, bytes);
   }
 
-  #traceOutput(die: number, plane: number, count: number, atNs: number): void {
+  /**
+   * Data of the slots, then their shares of the spare area. The change of column between the two is
+   * left out, on the bus and here.
+   */
+  #traceOutput(die: number, plane: number, slots: number, atNs: number): void {
+    const { pageBytes, spareBytes, slotsPerPage } = this.#geometry;
     const register = this.#dies[die]!.cacheRegister(plane);
+    const spareShare = spareBytes / slotsPerPage;
+    const count = bitCount(slots) * (SLOT_BYTES + spareShare);
     const bytes = () => {
       const out = new Uint8Array(count);
-      register.read(0, out, 0, count);
+      let at = 0;
+      const take = (column: number, size: number) => {
+        register.read(column, out, at, size);
+        at += size;
+      };
+      const held = Array.from({ length: slotsPerPage }, (_, slot) => slot);
+      const wanted = held.filter((slot) => ((slots >>> slot) & 1) !== 0);
+      for (const slot of wanted) take(slot * SLOT_BYTES, SLOT_BYTES);
+      for (const slot of wanted) take(pageBytes + slot * spareShare, spareShare);
       return out;
     };
     this.cycles?.cycle(die, CycleKind.DataOut, count, atNs, dataNs(this.#bus, count), bytes);

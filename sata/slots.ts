@@ -139,6 +139,8 @@ export class Slots {
     for (const [name, column] of Object.entries(this.#columns())) {
       column.set(saved[name] as Int32Array);
     }
+    // What a free slot held belongs to another instant: a page is zero until it has come.
+    this.content.fill(0);
     const content = saved.content as Int32Array;
     let from = 0;
     for (let slot = 0; slot < HOST_SLOTS; slot++) {

@@ -238,6 +238,7 @@ export class Collector implements OpClient, Saveable {
   #programAgain(op: number, superblock: number): void {
     this.#smart.programFailures++;
     this.#superblocks.bad.addGrown(superblock, this.#ops.die[op]!);
+    this.#frontier.stepOverBad();
     this.#openFrontier();
     this.#board.flash.submit(prepareAgain(this.#board, this.#frontier, op));
     this.#board.aragon.charge(ARAGON.issue);

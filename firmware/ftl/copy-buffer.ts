@@ -4,8 +4,10 @@
  */
 
 import type { FlashOps } from '../../hal/flash-ops.ts';
+import type { ContentPort } from '../../hal/ports.ts';
 import { invariant } from '../../hal/sim/invariant.ts';
 import type { Saved } from '../../hal/sim/snapshot.ts';
+import { WHOLE_SLOT } from '../../hal/sim/units.ts';
 
 export class CopyBuffer {
   readonly length: number;
@@ -46,6 +48,14 @@ export class CopyBuffer {
     ops.content[to] = this.#content[at]!;
     ops.pageWord[to] = this.#pageWord[at]!;
     ops.order[to] = this.#order[at]!;
+  }
+
+  /** The data of a place goes bad: no sector of it can be read any more. False for a free place. */
+  spoil(at: number, contents: ContentPort): boolean {
+    const { length } = this;
+    if (at >= length || (at - this.#head + length) % length >= this.count) return false;
+    this.#content[at] = contents.spoil(this.#content[at]!, WHOLE_SLOT);
+    return true;
   }
 
   reset(): void {

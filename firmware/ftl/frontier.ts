@@ -61,7 +61,7 @@ export class Frontier {
     this.unit = unit;
     const rows = lsbOnly ? this.#pairing.lsbPages.length : this.#geometry.pagesPerBlock;
     this.units = rows * this.#geometry.dies;
-    this.#stepOver();
+    this.stepOverBad();
   }
 
   get lsbOnly(): boolean {
@@ -77,17 +77,19 @@ export class Frontier {
     this.page = this.#lsbOnly ? this.#pairing.lsbPages[row]! : row;
     this.#superblocks.programBegan(superblock);
     this.unit++;
-    this.#stepOver();
-    if (this.unit === this.units) this.close();
+    this.stepOverBad();
     return superblock;
   }
 
-  /** Moves on to the next unit on a good die. */
-  #stepOver(): void {
+  /** Moves on to the next unit on a good die, or closes: also when a die has just gone bad. */
+  stepOverBad(): void {
+    if (this.superblock === NONE) return;
     const { bad } = this.#superblocks;
-    if (!bad.hasBad(this.superblock)) return;
-    const { dies } = this.#geometry;
-    while (this.unit < this.units && bad.isBad(this.superblock, this.unit % dies)) this.unit++;
+    if (bad.hasBad(this.superblock)) {
+      const { dies } = this.#geometry;
+      while (this.unit < this.units && bad.isBad(this.superblock, this.unit % dies)) this.unit++;
+    }
+    if (this.unit === this.units) this.close();
   }
 
   /** Gives the rest of the superblock up. */

@@ -4,7 +4,8 @@
  * It owns an integer number of nanoseconds and the event ordinal. `step()` fires exactly one event;
  * running, debugging and testing all call it. Events at one instant fire in the order they were
  * armed. Alarms are claimed while the machine is built, so their numbers are stable and only their
- * deadlines are state. Every instant of a run is named by its event ordinal.
+ * deadlines are state. Every instant of a run is named by its event ordinal. Whoever lays faults
+ * over the machine may ask to be told from an ordinal on, and of rules that break in an event.
  */
 
 import { AlarmHeap } from './alarm-heap.ts';
@@ -66,6 +67,14 @@ export class Timeline implements Saveable {
   ordinal = 0;
   /** Rolling hash over (alarm, time) of every event fired: equal runs have equal hashes. */
   hash = HASH_SEED;
+  /** `onAlert` is called after each event from this ordinal on. Wiring, not state: not saved. */
+  alertOrdinal = Number.POSITIVE_INFINITY;
+  onAlert: () => void = () => {};
+  /**
+   * Asked when an event has thrown: true when the machine explains it and goes on, false when the
+   * error is to be thrown.
+   */
+  onBroken: (error: unknown) => boolean = () => false;
 
   readonly #heap = new AlarmHeap(FIRST_CAPACITY);
   #capacity = FIRST_CAPACITY;
@@ -132,7 +141,12 @@ export class Timeline implements Saveable {
     this.nowNs = atNs;
     this.ordinal++;
     this.hash = Math.imul(this.hash ^ alarm ^ (atNs | 0), HASH_PRIME);
-    this.#owners[alarm]!.onAlarm(this.#tags[alarm]!);
+    try {
+      this.#owners[alarm]!.onAlarm(this.#tags[alarm]!);
+    } catch (error) {
+      if (!this.onBroken(error)) throw error;
+    }
+    if (this.ordinal >= this.alertOrdinal) this.onAlert();
     return true;
   }
 

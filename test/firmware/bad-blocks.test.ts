@@ -270,6 +270,7 @@ describe('bad blocks: a frontier', () => {
           for (const { after, die } of failures) {
             if (after === at) table.bad.addGrown(superblock, die);
           }
+          frontier.stepOverBad();
           const [, , die] = all[at]!;
           if (table.bad.isBad(superblock, die)) continue;
           expected.push(all[at]!);

@@ -33,7 +33,7 @@ describe('determinism: one seed', () => {
     expect(finished('b').timeline.hash).not.toBe(END.hash);
   });
 
-  test('a listener on the probe changes nothing and sees every kind of note', () => {
+  test('a listener on the probe changes nothing and sees every kind of note but violations', () => {
     const drive = toyRun('a', COMMANDS);
     const seen = new Set<number>();
     drive.probe.listener = { note: (kind) => void seen.add(kind) };
@@ -41,6 +41,8 @@ describe('determinism: one seed', () => {
     expect(drive.timeline.hash).toBe(END.hash);
     expect(drive.machine.stateHash()).toBe(END_STATE);
     const kinds = Object.values(ProbeKind).filter((kind) => typeof kind === 'number');
+    // Firmware breaks no rule of the flash bus.
+    kinds.splice(kinds.indexOf(ProbeKind.Violation), 1);
     expect([...seen].sort((a, b) => a - b)).toEqual(kinds);
   });
 

@@ -195,7 +195,7 @@ describe('metadata: the root blocks', () => {
       const { root } = rig.drive.firmware.root;
       expect(root!.sequence).toBe(records);
       const round = Math.floor((records - 1) / perBlock);
-      const erases = [0, 1].map((die) => store.eraseCount.values[blockOf(rig.drive, die)]!);
+      const erases = [0, 1].map((die) => store.history.eraseCountOf(blockOf(rig.drive, die)));
       // Die 1 is erased before its first use too: the drive does not know that it is empty.
       expect(erases).toEqual([Math.floor(round / 2), Math.ceil(round / 2)]);
     }

@@ -14,6 +14,7 @@ import { PagePairing } from '../../hal/pairing.ts';
 import { InvariantBroken } from '../../hal/sim/invariant.ts';
 import { Probe, ProbeKind } from '../../hal/sim/probe.ts';
 import { RandomStream } from '../../hal/sim/random.ts';
+import { BlockFlag } from '../../nand/block-history.ts';
 import { TransitionWatch } from '../kit/transition-watch.ts';
 
 const GEOMETRY = new Geometry(TOY.geometry);
@@ -26,11 +27,31 @@ function table(): Superblocks {
   return superblocks;
 }
 
+/** The factory finds every block of a superblock bad. */
+function markByFactory({ drive }: Host, superblock: number): void {
+  const { geometry, array } = drive;
+  for (let plane = 0; plane < geometry.planes; plane++) {
+    for (let die = 0; die < geometry.dies; die++) {
+      const block = geometry.blockIndex(die, superblock * geometry.planes + plane);
+      array.store.flag(block, BlockFlag.FactoryMark);
+    }
+  }
+}
+
+/** The first superblock that is erased turns bad on all dies meanwhile. */
+function wearOutOne({ drive }: Host): void {
+  const { bad, state } = drive.firmware.superblocks;
+  if (bad.grownCount > 0) return;
+  const superblock = state.indexOf(SuperblockState.Erasing);
+  for (let die = 0; superblock >= 0 && die < bad.dies; die++) bad.addGrown(superblock, die);
+}
+
 describe('superblocks: the table of transitions', () => {
   test('is obeyed by a long random run, and every row of it is taken', () => {
     const host = new Host('toy');
     const watch = new TransitionWatch(SUPERBLOCK_TABLE, { kind: ProbeKind.Superblock });
     host.drive.probe.listener = watch;
+    markByFactory(host, 9);
     host.boot();
     const random = new RandomStream('superblocks', 'pages');
     let tag = 1;
@@ -39,7 +60,10 @@ describe('superblocks: the table of transitions', () => {
         const lpn = random.below(PAGES - 4);
         return host.submitWrite(lpn * 8, [tag++, tag++, tag++, tag++].slice(random.below(4)));
       });
-      host.runUntil(() => ids.every((id) => host.result(id) !== null));
+      host.runUntil(() => {
+        wearOutOne(host);
+        return ids.every((id) => host.result(id) !== null);
+      });
       if (round % 3 === 2) host.standby();
       if (round % 6 === 5) {
         host.drive.powerOff();
@@ -49,6 +73,7 @@ describe('superblocks: the table of transitions', () => {
     }
     expect([...watch.strange]).toEqual([]);
     expect(watch.untaken).toEqual([]);
+    expect(host.drive.firmware.superblocks.countIn(SuperblockState.Bad)).toBe(2);
   });
 
   test('a new drive has one root superblock, all others are erased', () => {

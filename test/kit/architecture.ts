@@ -35,6 +35,7 @@ export const HAL_VOCABULARY: readonly string[] = [
 
 /** The only firmware files that see devices: they build the drive. */
 const COMPOSITION_ROOTS: readonly string[] = [
+  'firmware/drive-faults.ts',
   'firmware/drive-flash.ts',
   'firmware/drive.ts',
   'firmware/host.ts',

@@ -1,10 +1,12 @@
 /**
- * A flash array on a bench: timeline, probe, descriptors, page store and array of a small drive, and
- * a core that does nothing but take ended descriptors out.
+ * A flash array on a bench: timeline, probe, descriptors, cells and array of a small drive, and a
+ * core that does nothing but take ended descriptors out. Cells are perfect unless a test asks for
+ * error physics or wear.
  */
 import { TOY } from '../../firmware/profiles/toy.ts';
 import { TaggedContent } from '../../hal/content/tagged-content.ts';
 import { Core } from '../../hal/core.ts';
+import { FaultList } from '../../hal/faults/fault-list.ts';
 import { FlashOp, FlashOps, SLOTS_PER_OP } from '../../hal/flash-ops.ts';
 import { Geometry } from '../../hal/geometry.ts';
 import { InterruptController } from '../../hal/interrupts.ts';
@@ -15,8 +17,16 @@ import { Machine } from '../../hal/sim/snapshot.ts';
 import { Timeline } from '../../hal/sim/timeline.ts';
 import { UndoLog } from '../../hal/sim/undo-log.ts';
 import { NandArray } from '../../nand/array.ts';
+import { ExactReads } from '../../nand/exact-reads.ts';
+import { Media } from '../../nand/media.ts';
 import { PageStore } from '../../nand/page-store.ts';
 import { nandPart } from '../../nand/part.ts';
+import { IMFT_25NM } from '../../nand/physics/error-law.ts';
+import { ErrorModel } from '../../nand/physics/error-model.ts';
+import { InterruptedDraws } from '../../nand/physics/interrupted.ts';
+import { Variation } from '../../nand/physics/variation.ts';
+import { Wear, type WearLaw } from '../../nand/physics/wear.ts';
+import { RetentionClock } from '../../nand/retention-clock.ts';
 
 /** What a descriptor is to hold; slots 0 to 3 of a multi-plane page. */
 export interface OpRequest {
@@ -31,16 +41,37 @@ export interface OpRequest {
   order?: readonly number[];
 }
 
+export interface NandRigOptions {
+  /** Bit errors as the physics gives them; without, only faults and cuts make any. */
+  errors?: boolean;
+  /** Codewords are decoded instead of counted. */
+  exact?: boolean;
+  /** Blocks age and fail by this law; without jitter. */
+  wear?: WearLaw;
+  seed?: string;
+  /** What is in the cells already, e.g. a fork of another rig's. */
+  from?: NandRig;
+}
+
+/** Supply, power-up and first reset of a die take no longer: 100 us, 1 ms, some features. */
+const BRING_UP_NS = 2_000_000;
+
 export class NandRig implements ProbeListener {
   readonly geometry = new Geometry(TOY.geometry);
   readonly timeline = new Timeline();
   readonly machine = new Machine(this.timeline, new UndoLog());
   readonly probe = new Probe();
-  readonly contents = this.machine.add(new TaggedContent(this.machine));
+  readonly contents: TaggedContent;
   readonly core = this.machine.add(new Core('arm', 0, 400, this.timeline, this.probe));
   readonly interrupts = this.machine.add(new InterruptController());
   readonly ops = this.machine.add(new FlashOps(256));
-  readonly store = new PageStore(this.geometry, this.contents, this.machine);
+  readonly faults = this.machine.add(new FaultList(this.geometry, 'faults'));
+  readonly pairing = new PagePairing(this.geometry.pagesPerBlock);
+  readonly store: PageStore;
+  readonly clock: RetentionClock;
+  readonly media: Media;
+  readonly draws: InterruptedDraws;
+  readonly wear: Wear | null;
   readonly array: NandArray;
   /** Every phase a die entered: [die, from, to]. */
   readonly phases: [number, number, number][] = [];
@@ -48,26 +79,49 @@ export class NandRig implements ProbeListener {
   readonly ended: string[] = [];
   /** Descriptors that the core took, in order. */
   readonly taken: number[] = [];
+  /** Instants at which a fault asked for the power to be cut. */
+  readonly cutsNs: number[] = [];
 
-  constructor() {
-    this.array = this.machine.add(
+  constructor(options: NandRigOptions = {}) {
+    const { machine, geometry, timeline, pairing, probe, ops, interrupts, faults } = this;
+    const { from, seed = 'bench' } = options;
+    const contents = from?.contents.fork(machine) ?? new TaggedContent(machine);
+    const store = from?.store.fork(contents, machine) ?? new PageStore(geometry, contents, machine);
+    this.contents = machine.add(contents);
+    this.store = store;
+    this.clock = machine.add(new RetentionClock(timeline));
+    machine.add(store.damage);
+    const variation = new Variation(seed, geometry.blocks, pairing);
+    const errors = options.errors ? new ErrorModel(seed, IMFT_25NM, variation) : null;
+    const exact = options.exact ? new ExactReads(geometry, contents, errors) : null;
+    this.media = new Media({ geometry, store, contents, clock: this.clock, errors, exact });
+    this.draws = new InterruptedDraws(seed);
+    const { wear: law } = options;
+    this.wear =
+      law === undefined ? null : new Wear(seed, geometry.blocks, variation, { law, jitter: false });
+    this.array = machine.add(
       new NandArray({
-        timeline: this.timeline,
-        probe: this.probe,
-        geometry: this.geometry,
+        ...{ timeline, probe, geometry, pairing, ops, contents, interrupts, faults },
         part: nandPart(TOY.partId),
         bus: TOY.bus,
-        pairing: new PagePairing(this.geometry.pagesPerBlock),
-        ops: this.ops,
-        store: this.store,
-        contents: this.contents,
-        interrupts: this.interrupts,
+        media: this.media,
         dram: { charge: () => 0 },
+        ...{ wear: this.wear, draws: this.draws },
       }),
     );
+    this.array.onPowerCut = (atNs) => this.cutsNs.push(atNs);
     this.probe.listener = this;
     const task = this.core.define('retire', 0, 0, { run: () => this.#retire() });
     this.interrupts.connect(Irq.Flash, this.core, task);
+  }
+
+  /** Supply and identification of every die, as cycles need them; the bus is idle afterwards. */
+  bringUp(): this {
+    this.array.powerOn();
+    this.timeline.runUntil(this.timeline.nowNs + 100_000);
+    for (let die = 0; die < this.geometry.dies; die++) this.array.identify(die);
+    this.timeline.runUntil(this.timeline.nowNs + BRING_UP_NS);
+    return this;
   }
 
   note(kind: ProbeKind, a: number, b: number, c: number): void {
@@ -93,6 +147,26 @@ export class NandRig implements ProbeListener {
   slot(op: number, j: number): [number, number, number] {
     const at = op * SLOTS_PER_OP + j;
     return [this.ops.content[at]!, this.ops.pageWord[at]!, this.ops.order[at]!];
+  }
+
+  /** Runs until nothing is under way. */
+  settle(): this {
+    this.timeline.runUntilQuiet();
+    return this;
+  }
+
+  /** Power goes at an instant: what runs is cut short, and descriptors are gone. */
+  cutAt(atNs: number): this {
+    this.timeline.runUntil(atNs);
+    this.array.reset();
+    this.ops.reset();
+    this.contents.sweep(this.store.countedContents());
+    return this.settle();
+  }
+
+  /** Block of a plane of a die, counted over the whole array. */
+  blockIndex(die: number, block: number): number {
+    return this.geometry.blockIndex(die, block);
   }
 
   #submit(kind: FlashOp, request: OpRequest): number {

@@ -1,3 +1,8 @@
+/**
+ * Goal: the page store holds what was programmed and what its blocks went through, and forks of it
+ * are copies, whoever changes first.
+ * Method: random programs, erases, reads and damage on stores and their forks, beside plain copies.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TaggedContent } from '../../hal/content/tagged-content.ts';
@@ -46,6 +51,13 @@ class Model {
   cells: (readonly number[] | null)[];
   nextPage: number[];
   eraseCount: number[];
+  reads: number[];
+  /** First and last minute at which a page was programmed. */
+  minutes: (readonly [number, number])[];
+  /** Extra RBER of damaged pages, by block and page. */
+  damage: Map<string, number>;
+  /** Minute of the retention clock: one passes with each change. */
+  minute = 0;
 
   constructor(origin: Model | null = null) {
     this.machine = newMachine();
@@ -56,19 +68,27 @@ class Model {
       this.contents = this.machine.add(origin.contents.fork(this.machine));
       this.store = origin.store.fork(this.contents, this.machine);
     }
+    this.machine.add(this.store.damage);
     this.cells = origin === null ? new Array(SLOTS).fill(null) : [...origin.cells];
     this.nextPage = origin === null ? new Array(BLOCKS).fill(0) : [...origin.nextPage];
     this.eraseCount = origin === null ? new Array(BLOCKS).fill(0) : [...origin.eraseCount];
+    this.reads = origin === null ? new Array(BLOCKS).fill(0) : [...origin.reads];
+    this.minutes = origin === null ? new Array(BLOCKS).fill([-1, -1]) : [...origin.minutes];
+    this.damage = new Map(origin?.damage);
+    this.minute = origin?.minute ?? 0;
   }
 
   program({ block, page, tag, mixed }: Programming): void {
     if (page < this.nextPage[block]!) return;
-    this.store.openPage(block, page);
+    this.store.openPage(block, page, this.minute);
+
     const first = slotOf(block, page);
     const mixture = mixed ? this.contents.merge(tag, tag + 1, 0xf0) : 0;
     this.store.program(first, tag, tag + 100, tag + 200);
     this.store.program(first + 1, mixture, mixed ? tag + 300 : 0, mixed ? tag + 400 : 0);
     this.nextPage[block] = page + 1;
+    const [opened] = this.minutes[block]!;
+    this.minutes[block] = [opened < 0 ? this.minute : opened, this.minute];
     this.cells[first] = [tag, tag, tag + 100, tag + 200];
     this.cells[first + 1] = mixed ? [tag, tag + 1, tag + 300, tag + 400] : null;
   }
@@ -80,16 +100,33 @@ class Model {
     });
     this.nextPage[block] = 0;
     this.eraseCount[block] = this.eraseCount[block]! + 1;
+    this.reads[block] = 0;
+    this.minutes[block] = [-1, -1];
+    for (let page = 0; page < PAGES; page++) this.damage.delete(`${block}.${page}`);
+  }
+
+  read(block: number): void {
+    this.store.history.read(block);
+    this.reads[block] = this.reads[block]! + 1;
+  }
+
+  spoil(block: number, page: number): void {
+    const key = `${block}.${page}`;
+    this.store.damagePage(block, page, 0.125);
+    this.damage.set(key, Math.min(0.5, (this.damage.get(key) ?? 0) + 0.125));
   }
 
   /** Records a run of programs and erases, then takes it all back. */
   recordAndUndo(during: readonly Change[]): void {
     const { machine } = this;
-    const { cells, nextPage, eraseCount } = this;
+    const { cells, nextPage, eraseCount, reads, minutes, damage, minute } = this;
     Object.assign(this, {
       cells: [...cells],
       nextPage: [...nextPage],
       eraseCount: [...eraseCount],
+      reads: [...reads],
+      minutes: [...minutes],
+      damage: new Map(damage),
     });
     machine.log.start(2 ** 21);
     const position = machine.log.position;
@@ -99,11 +136,15 @@ class Model {
     machine.log.unwindTo(position);
     machine.restoreParts(parts);
     machine.log.stop();
-    Object.assign(this, { cells, nextPage, eraseCount });
+    Object.assign(this, { cells, nextPage, eraseCount, reads, minutes, damage, minute });
   }
 
   change(change: Change): void {
-    if (change.erases) this.erase(change.block);
+    this.minute++;
+    const { kind, block, page } = change;
+    if (kind === 'erase') this.erase(block);
+    else if (kind === 'read') this.read(block);
+    else if (kind === 'damage') this.spoil(block, page);
     else this.program(change);
   }
 
@@ -117,8 +158,16 @@ class Model {
     });
     expect(cells).toEqual(this.cells);
     const holders = this.nextPage.map((_, block) => store.of(slotOf(block, 0)));
-    expect(holders.map((one, b) => one.nextPage.values[b])).toEqual(this.nextPage);
-    expect(holders.map((one, b) => one.eraseCount.values[b])).toEqual(this.eraseCount);
+    expect(holders.map((one, b) => one.history.nextPageOf(b))).toEqual(this.nextPage);
+    expect(holders.map((one, b) => one.history.eraseCountOf(b))).toEqual(this.eraseCount);
+    const blocks = Array.from({ length: BLOCKS }, (_, block) => block);
+    const { history, damage } = store;
+    expect(blocks.map((block) => history.readsOf(block))).toEqual(this.reads);
+    expect(
+      blocks.map((block) => [history.firstMinuteOf(block), history.lastMinuteOf(block)]),
+    ).toEqual(this.minutes);
+    const damaged = damage.list().map(({ block, page, rber }) => [`${block}.${page}`, rber]);
+    expect(damaged).toEqual([...this.damage].sort(([a], [b]) => (a < b ? -1 : 1)));
     // Each mixture is in one place; what was erased is freed.
     const mixtures = this.cells.filter((cell) => cell !== null && cell[0] !== cell[1]);
     expect(contents.mixtureCount).toBe(mixtures.length);
@@ -128,14 +177,14 @@ class Model {
 describe('a block', () => {
   it('takes its pages in rising order, gaps allowed', () => {
     const { store } = new Model();
-    store.openPage(3, 0);
-    store.openPage(3, 2);
-    expect(() => store.openPage(3, 2)).toThrow(InvariantBroken);
-    expect(() => store.openPage(3, 1)).toThrow(InvariantBroken);
-    expect(store.nextPage.values[3]).toBe(3);
-    store.openPage(2, 1);
+    store.openPage(3, 0, 0);
+    store.openPage(3, 2, 0);
+    expect(() => store.openPage(3, 2, 0)).toThrow(InvariantBroken);
+    expect(() => store.openPage(3, 1, 0)).toThrow(InvariantBroken);
+    expect(store.history.nextPageOf(3)).toBe(3);
+    store.openPage(2, 1, 0);
     store.erase(3);
-    store.openPage(3, 0);
+    store.openPage(3, 0, 0);
   });
 
   it('is empty after an erase, which is counted, and its neighbours are not', () => {
@@ -144,23 +193,26 @@ describe('a block', () => {
     model.erase(1);
     model.erase(1);
     model.check();
-    expect(model.store.eraseCount.values[1]).toBe(2);
+    expect(model.store.history.eraseCountOf(1)).toBe(2);
     expect(model.contents.mixtureCount).toBe(2);
   });
 
   it('costs nothing for padding: zeros are not written', () => {
     const model = new Model();
     model.machine.log.start(2 ** 21);
-    model.store.openPage(0, 0);
+    model.store.openPage(0, 0, 0);
     model.store.program(0, 0, 0, 0);
-    // Only the block's next page.
-    expect(model.machine.log.position).toBe(1);
+    // Only the block's history: next page, first and last minute.
+    expect(model.machine.log.position).toBe(3);
+    model.store.openPage(0, 1, 0);
+    model.store.program(2, 0, 0, 0);
+    expect(model.machine.log.position).toBe(4);
     model.machine.log.stop();
   });
 });
 
 interface Change extends Programming {
-  erases: boolean;
+  kind: 'program' | 'erase' | 'read' | 'damage';
 }
 
 const anyChange: fc.Arbitrary<Change> = fc.record({
@@ -168,7 +220,9 @@ const anyChange: fc.Arbitrary<Change> = fc.record({
   page: fc.nat({ max: PAGES - 1 }),
   tag: fc.integer({ min: 1, max: 50 }),
   mixed: fc.boolean(),
-  erases: fc.integer({ min: 0, max: 4 }).map((choice) => choice === 0),
+  kind: fc.constantFrom(
+    ...(['program', 'program', 'program', 'program', 'erase', 'read', 'damage'] as const),
+  ),
 });
 
 type Step =
@@ -255,8 +309,8 @@ describe('forks', () => {
     const origin = new Model();
     origin.program({ block: 0, page: 2, tag: 7, mixed: false });
     const fork = new Model(origin);
-    expect(() => fork.store.openPage(0, 2)).toThrow(InvariantBroken);
-    fork.store.openPage(0, 3);
+    expect(() => fork.store.openPage(0, 2, 0)).toThrow(InvariantBroken);
+    fork.store.openPage(0, 3, 0);
   });
 
   it('settled, they no longer hold their origin', () => {
@@ -289,9 +343,9 @@ describe('a recorded run', () => {
     origin.program({ block: 0, page: 0, tag: 7, mixed: true });
     const fork = new Model(origin);
     fork.recordAndUndo([
-      { block: 0, page: 1, tag: 9, mixed: true, erases: false },
-      { block: 0, page: 0, tag: 0, mixed: false, erases: true },
-      { block: 5, page: 0, tag: 4, mixed: false, erases: false },
+      { block: 0, page: 1, tag: 9, mixed: true, kind: 'program' },
+      { block: 0, page: 0, tag: 0, mixed: false, kind: 'erase' },
+      { block: 5, page: 0, tag: 4, mixed: false, kind: 'program' },
     ]);
     fork.check();
     fork.program({ block: 0, page: 1, tag: 9, mixed: true });

@@ -1,5 +1,5 @@
 /** `bf3 trace`: the pins of the flash channels as a VCD file for waveform viewers. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { wholeNumber } from '../cli/arguments.ts';
 import { byteCount } from '../cli/drive-options.ts';
 import { UsageError } from '../errors.ts';
@@ -12,9 +12,9 @@ debug). Times count from power-on. Open the result with gtkwave, surfer or pulse
 
 Examples:
   $ bf3 trace --out run.vcd
-  $ bf3 trace --out run.vcd --drive toy --workload write --commands 50 --data full
-  $ bf3 trace --out boot.vcd --workload none --channel 0-1 --to 300ms
-  $ bf3 trace --out capture.vcd --flat-out test/fixtures/guest_ahci.blktrace
+  $ bf3 trace --out run.vcd --workload write --commands 50 --data full
+  $ bf3 trace --out boot.vcd --drive vector-256 --workload none --channel 0-1 --to 300ms
+  $ bf3 trace --out boot.vcd --drive vector-256 --from 480ms --data none capture.blktrace
   $ bf3 trace decode run.vcd --die 3
 
 Exit codes:
@@ -32,7 +32,7 @@ export function register(program: Command): void {
     .argument('[file]', 'recorded workload to replay')
     .description('write the pins of the flash channels as a VCD file')
     .option('--out <file>', 'VCD file to write')
-    .option('--drive <name>', 'drive to run', 'vector-256')
+    .option('--drive <name>', 'drive to run', 'toy')
     .option('--seed <text>', 'seed of drive and workload', 'bf3')
     .option('--workload <name>', 'what its host does without FILE: write, read, mixed, trim, none')
     .option('--commands <count>', 'commands of it', wholeNumber('--commands', 0, 1e9), 200)
@@ -72,11 +72,10 @@ function registerView(trace: Command): void {
     .option('--data <detail>', 'of data phases: none, summary (first byte) or full', 'summary')
     .option('--from <time>', 'show from this time on: 12.5ms, 300us, 2s')
     .option('--to <time>', 'end at this time; with a plus sign, so long after --from')
-    .option(
-      '--max-size <size>',
-      'end the trace before the file is larger',
-      byteCount('--max-size', 2 ** 16, 2 ** 40),
-      2 ** 30,
+    .addOption(
+      new Option('--max-size <size>', 'end the trace before the file is larger')
+        .argParser(byteCount('--max-size', 2 ** 16, 2 ** 40))
+        .default(2 ** 30, '1G'),
     )
     .option('--json', 'what was written, for programs');
 }

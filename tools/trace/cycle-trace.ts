@@ -8,12 +8,11 @@
 
 import { invariant } from '../../hal/sim/invariant.ts';
 import { CycleKind, type CycleListener, type PageBytes } from '../../nand/cycle-listener.ts';
-import type { BusMode } from '../../nand/part.ts';
-import { type BusPins, busPins, PIN } from './bus-pins.ts';
+import { ArrayPins, type DiePins, type PinChoice } from './array-pins.ts';
 import { busyName } from './command-names.ts';
 import { commandState, dataState, STATE_BUSY, STATE_IDLE, STATE_WAIT } from './die-state.ts';
 import { type Timed, TimeHeap } from './time-heap.ts';
-import { layoutComment, type TraceLayout } from './trace-layout.ts';
+import { layoutComment } from './trace-layout.ts';
 import { type TextSink, TICKS_PER_NS, VcdWriter } from './vcd-writer.ts';
 
 /** How much of a data phase the file shows; the number of bytes always stands in the state. */
@@ -26,13 +25,8 @@ export enum DataDetail {
   Full,
 }
 
-export interface CycleTraceOptions {
-  readonly layout: TraceLayout;
-  readonly bus: BusMode;
+export interface CycleTraceOptions extends PinChoice {
   readonly data: DataDetail;
-  /** Channels and dies to show, dies counted over the array; all when not given. */
-  readonly channels?: readonly number[];
-  readonly dies?: readonly number[];
   /** What the file shows of simulated time; all when not given. */
   readonly fromNs?: number;
   readonly toNs?: number;
@@ -47,6 +41,10 @@ export interface CycleCounts {
   /** Bytes of data phases. */
   dataInBytes: number;
   dataOutBytes: number;
+  /** Cycles that began while another was on their bus: both are drawn, and neither can be read. */
+  clashes: number;
+  /** Instant of the first of them, -1 when there is none. */
+  firstClashNs: number;
 }
 
 /** A cycle on its way into the file. */
@@ -62,40 +60,19 @@ interface Motion extends Timed {
   stage: number;
 }
 
-/** The pins of one die, and what the trace must remember of it. */
-interface DiePins {
-  readonly channel: ChannelPins;
-  readonly chipEnable: number;
-  readonly readyBusy: number;
-  readonly state: number;
-  /** The last opcode, which the next busy time belongs to. */
-  opcode: number;
-  /** R/B# is low before this instant. */
-  busyUntilTicks: number;
-  busyState: string;
-  /** The last data phase: its state, and where it ended. */
-  dataState: string;
-  dataEndTicks: number;
-}
-
-interface ChannelPins {
-  readonly bus: BusPins;
-  /** Die whose CE# is low, null when none is. */
-  selected: DiePins | null;
-}
-
 export class CycleTrace implements CycleListener {
   readonly counts: CycleCounts = {
     cycles: new Float64Array(CycleKind.Busy + 1),
     dataInBytes: 0,
     dataOutBytes: 0,
+    clashes: 0,
+    firstClashNs: -1,
   };
   readonly #writer: VcdWriter;
   readonly #options: CycleTraceOptions;
   readonly #fromTicks: number;
   readonly #toTicks: number;
-  /** By die over the array; undefined where it is not shown. */
-  readonly #dies: (DiePins | undefined)[];
+  readonly #pins: ArrayPins;
   readonly #motions = new TimeHeap<Motion>();
   /** Everything before this instant is in the file. */
   #flushedTicks = 0;
@@ -111,7 +88,9 @@ export class CycleTrace implements CycleListener {
     this.#toTicks = ticksOf(toNs);
     const window = { fromTicks: this.#fromTicks, toTicks: this.#toTicks, bytesMax };
     this.#writer = new VcdWriter(sink, window);
-    this.#dies = this.#declare();
+    const { layout, bus, data } = options;
+    this.#writer.header('bf3', layoutComment(layout, bus, DataDetail[data].toLowerCase()));
+    this.#pins = new ArrayPins(this.#writer, options);
   }
 
   /** Bytes of the file so far, and value changes in it. */
@@ -146,7 +125,7 @@ export class CycleTrace implements CycleListener {
     ns: number,
     bytes: PageBytes | null,
   ): void {
-    const pins = this.#dies[die];
+    const pins = this.#pins.dies[die];
     if (pins === undefined || this.#writer.isOver) return;
     const beginTicks = ticksOf(atNs);
     const spanTicks = ticksOf(ns);
@@ -172,15 +151,7 @@ export class CycleTrace implements CycleListener {
     this.#drain(ticks);
     this.#motions.clear();
     this.#writer.advance(ticks);
-    for (const pins of this.#dies) {
-      if (pins === undefined) continue;
-      pins.busyUntilTicks = 0;
-      pins.channel.bus.latchEnd();
-      pins.channel.bus.dataEnd();
-      this.#deselect(pins);
-      this.#writer.set(pins.readyBusy, 1);
-      this.#writer.set(pins.state, STATE_IDLE);
-    }
+    this.#pins.releaseAll();
   }
 
   /** Writes everything up to `nowNs` and ends the file there. */
@@ -190,55 +161,6 @@ export class CycleTrace implements CycleListener {
     this.#writer.finish(ticks);
   }
 
-  /** Header: a scope a channel, in it the shared pins and a scope a die. */
-  #declare(): (DiePins | undefined)[] {
-    const writer = this.#writer;
-    const { layout, bus, data } = this.#options;
-    const shown = this.#shownDies();
-    writer.header('bf3', layoutComment(layout, bus, DataDetail[data].toLowerCase()));
-    writer.scope('bf3');
-    const dies = new Array<DiePins | undefined>(layout.dies);
-    for (let number = 0; number < layout.channels; number++) {
-      const here = shown.filter((die) => die % layout.channels === number);
-      if (here.length === 0) continue;
-      writer.scope(`ch${number}`);
-      const channel: ChannelPins = { bus: busPins(writer, bus), selected: null };
-      for (const die of here) dies[die] = this.#declareDie(die, channel);
-      writer.upscope();
-    }
-    writer.upscope();
-    writer.endHeader();
-    return dies;
-  }
-
-  #declareDie(die: number, channel: ChannelPins): DiePins {
-    const writer = this.#writer;
-    writer.scope(`die${Math.floor(die / this.#options.layout.channels)}`);
-    const pins = {
-      channel,
-      chipEnable: writer.wire(PIN.chipEnable, 1, 1),
-      readyBusy: writer.wire(PIN.readyBusy, 1, 1),
-      state: writer.text(PIN.state, STATE_IDLE),
-      ...{ opcode: -1, busyUntilTicks: 0, busyState: STATE_BUSY },
-      ...{ dataState: '', dataEndTicks: -1 },
-    };
-    writer.upscope();
-    return pins;
-  }
-
-  /** Dies to show, in order. */
-  #shownDies(): number[] {
-    const { layout, channels, dies } = this.#options;
-    const inArray = (list: readonly number[], count: number) => list.every((n) => n < count);
-    invariant(inArray(channels ?? [], layout.channels), 'a traced channel exists');
-    invariant(inArray(dies ?? [], layout.dies), 'a traced die exists');
-    return Array.from({ length: layout.dies }, (_, die) => die).filter(
-      (die) =>
-        (channels === undefined || channels.includes(die % layout.channels)) &&
-        (dies === undefined || dies.includes(die)),
-    );
-  }
-
   #count(kind: CycleKind, value: number): void {
     const { counts } = this;
     counts.cycles[kind]! += 1;
@@ -246,7 +168,7 @@ export class CycleTrace implements CycleListener {
     if (kind === CycleKind.DataOut) counts.dataOutBytes += value;
   }
 
-  /** Asked for at once: the register behind them may hold something else later. */
+  /** Copied at once: the register behind them may hold something else later. */
   #shownBytes(bytes: PageBytes): Uint8Array | null {
     switch (this.#options.data) {
       case DataDetail.None:
@@ -254,7 +176,7 @@ export class CycleTrace implements CycleListener {
       case DataDetail.Summary:
         return bytes().slice(0, 1);
       case DataDetail.Full:
-        return bytes();
+        return bytes().slice();
     }
   }
 
@@ -299,7 +221,7 @@ export class CycleTrace implements CycleListener {
     const isCommand = kind === CycleKind.Command;
     switch (motion.stage) {
       case 0:
-        this.#select(pins);
+        this.#take(motion);
         bus.latchBegin(isCommand, value);
         if (isCommand) {
           pins.opcode = value;
@@ -322,12 +244,12 @@ export class CycleTrace implements CycleListener {
     const shown = Math.min(bytes?.length ?? 0, value);
     const halves = 2 * shown;
     if (stage === 0) {
-      this.#select(pins);
+      this.#take(motion);
       bus.dataBegin(isOut);
       this.#enterData(pins, motion, isOut);
     } else if (stage >= halves) {
       bus.dataEnd();
-      if (isOut) this.#release(pins);
+      if (isOut) this.#pins.release(pins);
       else this.#writer.set(pins.state, STATE_WAIT);
       return -1;
     }
@@ -355,7 +277,7 @@ export class CycleTrace implements CycleListener {
       pins.busyUntilTicks = Math.max(pins.busyUntilTicks, endTicks);
       pins.busyState = busyName(pins.opcode) ?? STATE_BUSY;
       this.#writer.set(pins.readyBusy, 0);
-      this.#release(pins);
+      this.#pins.release(pins);
       return endTicks;
     }
     if (endTicks < pins.busyUntilTicks) return -1;
@@ -364,26 +286,13 @@ export class CycleTrace implements CycleListener {
     return -1;
   }
 
-  /** The die has the bus: its CE# goes low, another one's high. */
-  #select(pins: DiePins): void {
-    const { channel } = pins;
-    if (channel.selected === pins) return;
-    if (channel.selected !== null) this.#writer.set(channel.selected.chipEnable, 1);
-    channel.selected = pins;
-    this.#writer.set(pins.chipEnable, 0);
-  }
-
-  /** The die leaves the bus, to go on with what it is busy with or to idle. */
-  #release(pins: DiePins): void {
-    const isBusy = this.#writer.ticks < pins.busyUntilTicks;
-    this.#writer.set(pins.state, isBusy ? pins.busyState : STATE_IDLE);
-    this.#deselect(pins);
-  }
-
-  #deselect(pins: DiePins): void {
-    if (pins.channel.selected !== pins) return;
-    pins.channel.selected = null;
-    this.#writer.set(pins.chipEnable, 1);
+  /** Puts a cycle on the bus, where no other should be. */
+  #take({ pins, beginTicks, spanTicks }: Motion): void {
+    const endTicks = beginTicks + spanTicks;
+    const isAlone = this.#pins.take(pins, beginTicks, endTicks);
+    if (isAlone || endTicks <= this.#fromTicks) return;
+    if (this.counts.clashes === 0) this.counts.firstClashNs = beginTicks / TICKS_PER_NS;
+    this.counts.clashes++;
   }
 }
 

@@ -85,6 +85,9 @@ interface TraceReport {
   readonly dataInBytes: number;
   readonly dataOutBytes: number;
   readonly busyPhases: number;
+  /** Cycles that began while another was on their bus, and the instant of the first. */
+  readonly clashes: number;
+  readonly firstClashNs: number | null;
 }
 
 function reportOf(
@@ -107,6 +110,8 @@ function reportOf(
     dataInBytes: counts.dataInBytes,
     dataOutBytes: counts.dataOutBytes,
     busyPhases: count(CycleKind.Busy),
+    clashes: counts.clashes,
+    firstClashNs: counts.clashes === 0 ? null : counts.firstClashNs,
   };
 }
 
@@ -121,6 +126,10 @@ function reportText(report: TraceReport): string {
     `  data in ${formatBytes(report.dataInBytes)}, out ${formatBytes(report.dataOutBytes)}`,
   ];
   if (readyNs !== null) lines.push(`  ready for the host at ${formatDuration(readyNs)}`);
+  if (report.clashes > 0) {
+    const first = `the first at ${report.firstClashNs} ns`;
+    lines.push(`  ${formatCount(report.clashes)} cycles clash on their bus, ${first}`);
+  }
   if (report.isCut) lines.push('  cut: the file reached --max-size before the run ended');
   return `${lines.join('\n')}\n`;
 }
