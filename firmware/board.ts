@@ -34,6 +34,8 @@ export interface Board {
   /** One bit a slot: the map points to it. */
   readonly validBits: TablePort;
   readonly probe: Probe;
+  /** Levels of shifted references that the part has beyond the ordinary read. */
+  readonly readRetryLevels: number;
 }
 
 /** Who is told when a flash operation ends: FlashOps.owner. */

@@ -295,29 +295,34 @@ export class DriveFaults implements AlarmOwner {
     });
   }
 
-  #flipDescriptor({ descriptor, field, slot, bit }: SramFlip): void {
-    const { ops, geometry, firmware, contents } = this.#drive;
-    const stage = this.#stages()[descriptor]!;
-    // A free descriptor is filled in anew when it is taken.
-    if (stage === Stage.Free) return;
+  #flipDescriptor({ descriptor: op, field, slot, bit }: SramFlip): void {
+    const { ops, geometry, firmware } = this.#drive;
+    const stage = this.#stages()[op]!;
+    // A free descriptor is filled in anew when it is taken, a status is written at the end.
+    if (stage === Stage.Free || (field === 'status' && stage !== Stage.Ended)) return;
     // The die has its command already, and data is found by an address that no flip leaves right.
     const isTorn = field === 'content' || (field === 'op' && stage !== Stage.Waiting);
-    const columns = ops as unknown as Record<string, Uint8Array | Int32Array>;
-    const column = columns[field]!;
-    const at = slot === undefined ? descriptor : descriptor * SLOTS_PER_OP + slot;
+    const column = (ops as unknown as Record<string, Uint8Array | Int32Array>)[field]!;
+    const at = slot === undefined ? op : op * SLOTS_PER_OP + slot;
     const was = column[at]!;
     column[at] = was ^ (1 << bit);
-    const exists = namesWhatExists(ops, descriptor, geometry, firmware.buffer.length);
-    if (isTorn || !exists) {
+    const worst = ops.op[op] === FlashOp.Read ? FlashStatus.Uncorrectable : FlashStatus.Failed;
+    const isStatus = field !== 'status' || column[at]! <= worst;
+    if (isTorn || !isStatus || !namesWhatExists(ops, op, geometry, firmware.buffer.length)) {
       column[at] = was;
       this.#halt(DESCRIPTOR_RULE);
-    } else if (field === 'status' && stage === Stage.Ended && ops.op[at] === FlashOp.Program) {
-      // The descriptor of a failed program owns its data, that of a good one does not.
-      const first = at * SLOTS_PER_OP;
-      for (const content of ops.content.subarray(first, first + geometry.slotsPerUnit)) {
-        if (column[at] === FlashStatus.Failed) contents.retain(content);
-        else if (was === FlashStatus.Failed) contents.release(content);
-      }
+    } else if (field === 'status' && ops.op[op] === FlashOp.Program) {
+      this.#changeOwner(op, column[at] === FlashStatus.Failed);
+    }
+  }
+
+  /** The descriptor of a failed program owns its data, that of a good one does not. */
+  #changeOwner(op: number, isOwner: boolean): void {
+    const { ops, contents, geometry } = this.#drive;
+    const first = op * SLOTS_PER_OP;
+    for (const content of ops.content.subarray(first, first + geometry.slotsPerUnit)) {
+      if (isOwner) contents.retain(content);
+      else contents.release(content);
     }
   }
 
@@ -345,10 +350,7 @@ function namesWhatExists(ops: FlashOps, op: number, geometry: Geometry, places: 
     isBelow(ops.page[op]!, geometry.pagesPerBlock) &&
     ops.slotMask[op]! < 1 << slotsPerUnit;
   const isWord =
-    ops.op[op]! <= FlashOp.Erase &&
-    ops.status[op]! <= FlashStatus.Uncorrectable &&
-    ops.urgent[op]! <= 1 &&
-    ops.owner[op]! <= OpOwner.Metadata;
+    ops.op[op]! <= FlashOp.Erase && ops.urgent[op]! <= 1 && ops.owner[op]! <= OpOwner.Metadata;
   if (!isPlace || !isWord) return false;
   // One past the last argument and target, by OpOwner.
   const lengths = [

@@ -18,7 +18,7 @@ import { ExactReads } from '../nand/exact-reads.ts';
 import { Media } from '../nand/media.ts';
 import { PageStore } from '../nand/page-store.ts';
 import { nandPart } from '../nand/part.ts';
-import { IMFT_25NM } from '../nand/physics/error-law.ts';
+import { errorLaw } from '../nand/physics/error-law.ts';
 import { ErrorModel } from '../nand/physics/error-model.ts';
 import { factoryBadMap } from '../nand/physics/factory-bad.ts';
 import { InterruptedDraws } from '../nand/physics/interrupted.ts';
@@ -56,15 +56,18 @@ export function buildFlash(parts: FlashParts): NandArray {
   const clock = machine.add(new RetentionClock(timeline));
   if (clock.celsius !== cells.celsius) clock.setTemperature(cells.celsius);
   machine.add(store.damage);
+  const part = nandPart(profile.partId);
   const variation = new Variation(seed, geometry.blocks, pairing);
-  const errors = cells.bitErrors ? new ErrorModel(seed, IMFT_25NM, variation) : null;
+  const errors = cells.bitErrors
+    ? new ErrorModel(seed, errorLaw(part.errorLawId), variation)
+    : null;
   const exact = parts.ecc === 'exact' ? new ExactReads(geometry, contents, errors) : null;
   const options = { jitter: cells.timeScatter };
   const { probe, ops, interrupts, dram, faults } = parts;
   return machine.add(
     new NandArray({
       ...{ timeline, probe, geometry, pairing, ops, contents, interrupts, dram, faults },
-      part: nandPart(profile.partId),
+      part,
       bus: profile.bus,
       media: new Media({ geometry, store, contents, clock, errors, exact }),
       wear: cells.wear ? new Wear(seed, geometry.blocks, variation, options) : null,

@@ -29,6 +29,7 @@ import { UndoLog } from '../hal/sim/undo-log.ts';
 import { Timers, Watchdog } from '../hal/timers.ts';
 import type { NandArray } from '../nand/array.ts';
 import type { PageStore } from '../nand/page-store.ts';
+import { nandPart } from '../nand/part.ts';
 import { Answers } from '../sata/answers.ts';
 import { DevicePort } from '../sata/device-port.ts';
 import { type CommandSource, HostAdapter } from '../sata/host/adapter.ts';
@@ -76,6 +77,7 @@ export class NandImage {
         content: store.contentOf(slot),
         isMetadata,
         isLastOfCommand: (word & LAST_OF_COMMAND) !== 0,
+        damageRber: store.damage.rberOf(geometry.blockIndexOf(slot), geometry.pageOf(slot)),
       });
     }
     return found;
@@ -100,6 +102,8 @@ export interface RawSlot {
   content: number;
   isMetadata: boolean;
   isLastOfCommand: boolean;
+  /** Raw bit error rate that a cut or failed operation has added; 0 for a sound page. */
+  damageRber: number;
 }
 
 export interface DriveOptions {
@@ -167,7 +171,8 @@ export class Drive {
     this.dram = machine.add(new Dram(profile.dram, timeline));
     machine.add(this.power);
     this.ops = machine.add(new FlashOps(FLASH_OPS));
-    const pairing = new PagePairing(geometry.pagesPerBlock);
+    const part = nandPart(profile.partId);
+    const pairing = new PagePairing(geometry.pagesPerBlock, part.pairingScheme);
     this.l2p = this.#mapRegion();
     const descriptors = this.ops.capacity;
     const limits = { dramRegions: this.dram.regions, descriptors };
@@ -257,11 +262,12 @@ export class Drive {
   }
 
   #board(pairing: PagePairing): Board {
+    const { readRetryLevels } = this.array.part;
     const { profile, geometry, arm, aragon, interrupts, timers, ops } = this;
     const { array: flash, port: host, contents: content, l2p, validBits, probe } = this;
     return {
       ...{ profile, geometry, pairing, arm, aragon, interrupts, timers, ops },
-      ...{ flash, host, content, l2p, validBits, probe },
+      ...{ flash, host, content, l2p, validBits, probe, readRetryLevels },
     };
   }
 

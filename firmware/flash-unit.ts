@@ -21,6 +21,7 @@ export function prepareRead(
   ops.page[op] = geometry.pageOf(flashSlot);
   ops.slotMask[op] = 0;
   ops.urgent[op] = 1;
+  ops.retry[op] = 0;
   ops.owner[op] = owner;
   ops.argument[op] = argument;
   return op;

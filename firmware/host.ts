@@ -54,6 +54,12 @@ export class Host {
     }
   }
 
+  /** Runs for `ns` of simulated time: to an instant that may lie between two events. */
+  runFor(ns: number): void {
+    const { timeline } = this.drive;
+    timeline.runUntil(timeline.nowNs + ns);
+  }
+
   /** Issues a command without running it; returns its number for `result`. */
   submit(command: Partial<QueuedCommand> & { opcode: number }): number {
     const id = this.#queue.push({

@@ -62,6 +62,8 @@ export class FlashOps implements Saveable {
   readonly order: Int32Array;
   /** Of a read: bit n of a slot is its sector n, which could not be corrected. */
   readonly badSectors: Uint8Array;
+  /** Of a read: level of shifted references, 0 the ordinary one. */
+  readonly retry: Uint8Array;
   /** Of a read: bits corrected in the worst codeword. */
   readonly correctedBits: Uint8Array;
   /** Firmware's own, per slot: where a read slot goes or where a programmed one came from. */
@@ -90,6 +92,7 @@ export class FlashOps implements Saveable {
     this.order = new Int32Array(capacity * SLOTS_PER_OP);
     this.badSectors = new Uint8Array(capacity * SLOTS_PER_OP);
     this.correctedBits = new Uint8Array(capacity);
+    this.retry = new Uint8Array(capacity);
     this.target = new Int32Array(capacity * SLOTS_PER_OP);
     this.next = new Int32Array(capacity);
     this.reset();
@@ -143,10 +146,12 @@ export class FlashOps implements Saveable {
 
   #columns(): { [name: string]: Uint8Array | Int32Array } {
     const { op, die, block, page, slotMask, urgent, status, owner } = this;
-    const { argument, content, pageWord, order, target, next, badSectors, correctedBits } = this;
+    const { argument, content, pageWord, order, target, next } = this;
+    const { badSectors, correctedBits, retry } = this;
     return {
       ...{ op, die, block, page, slotMask, urgent, status, owner },
-      ...{ argument, content, pageWord, order, target, next, badSectors, correctedBits },
+      ...{ argument, content, pageWord, order, target, next },
+      ...{ badSectors, correctedBits, retry },
     };
   }
 

@@ -298,8 +298,7 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
       this.#alarms[die]!.armAt(untilNs);
       return true;
     }
-    const other = verdict.otherBlock[0]!;
-    const plainNs = this.#begin(die, op, other >= 0 ? other : this.#ops.block[op]!);
+    const plainNs = this.#begin(die, op, this.#faults.blockOf(die, this.#ops.block[op]!));
     const fromNs = this.work.arrayFromNs[die]!;
     const readyNs = fromNs + Math.round((plainNs - fromNs) * verdict.slowFactor);
     this.work.readyNs[die] = readyNs;
@@ -339,7 +338,9 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
     const isProgram = this.#ops.op[op] === FlashOp.Program;
     const failed = isProgram ? cells.program(block, this.#ops.page[op]!, op) : cells.erase(block);
     this.#results.work(op, failed);
-    if (this.sequencer.cycles !== null) this.sequencer.status(die, this.#timeline.nowNs);
+    const { sequencer } = this;
+    const endNs = this.#reserve(die, sequencer.statusNs);
+    if (sequencer.cycles !== null) sequencer.status(die, endNs - sequencer.statusNs);
     if (!isProgram) return;
     const { slotsPerUnit } = this.#geometry;
     const { slots } = this.counters;

@@ -67,6 +67,13 @@ export class DieFaults {
     return verdict !== null && (verdict.effects & SILENT_DIE) !== 0;
   }
 
+  /** Block of plane 0 that the present operation goes to: the planes of a group go together. */
+  blockOf(die: number, block: number): number {
+    const verdict = this.#verdicts[die]!;
+    const other = verdict?.otherBlock.find((one) => one >= 0) ?? -1;
+    return other < 0 ? block : other & -this.#planes;
+  }
+
   /** Wrong bits that faults add to each codeword of a slot of the present operation. */
   addedBits(die: number, slot: number): number {
     const verdict = this.#verdicts[die]!;

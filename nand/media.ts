@@ -66,9 +66,10 @@ export class Media {
   /**
    * Reads and decodes one slot; the caller owns a reference to `content`.
    * @param addedBits wrong bits that faults add to each codeword
+   * @param retentionScale part of the charge loss that shifted references leave; 1 without
    * @returns bits corrected in the worst codeword, or -1 when one was beyond the code
    */
-  read(slot: number, addedBits: number): number {
+  read(slot: number, addedBits: number, retentionScale = 1): number {
     const { store } = this;
     const block = this.#geometry.blockIndexOf(slot);
     const { values } = store.of(slot).cells;
@@ -87,6 +88,7 @@ export class Media {
     if (errors !== null) {
       const history = this.#history;
       store.history.fill(history, block, page, this.clock.minute);
+      if (retentionScale !== 1) history.retentionScale = retentionScale;
       if ((flags & BlockFlag.Damaged) !== 0) history.extraRber = store.damage.rberOf(block, page);
       const first = (slot & (this.#geometry.slotsPerPage - 1)) * CODEWORDS_PER_SLOT;
       worst = errors.slotErrors(history, first, this.#counts);

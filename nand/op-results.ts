@@ -10,6 +10,7 @@ import type { Geometry } from '../hal/geometry.ts';
 import type { DieFaults } from './die-faults.ts';
 import type { FlashCounters } from './flash-counters.ts';
 import { CORRECTABLE_BITS, type Media } from './media.ts';
+import { retentionScale } from './physics/read-retry.ts';
 
 const ALL_SECTORS = 0xff;
 const UNCORRECTABLE = -1;
@@ -47,10 +48,12 @@ export class OpResults {
     const media = this.#media;
     const page = ops.page[op]!;
     const unit = this.#geometry.unitSlotOf(die, block >>> this.#geometry.planeBits, page);
+    const level = ops.retry[op]!;
+    const scale = level === 0 ? 1 : retentionScale(level);
     let worst = 0;
     for (let j = 0, rest = ops.slotMask[op]!; rest !== 0; j++, rest >>>= 1) {
       if ((rest & 1) === 0) continue;
-      const corrected = media.read(unit + j, this.#faults.addedBits(die, j));
+      const corrected = media.read(unit + j, this.#faults.addedBits(die, j), scale);
       const at = op * SLOTS_PER_OP + j;
       ops.content[at] = media.content;
       ops.pageWord[at] = media.pageWord;

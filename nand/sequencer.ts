@@ -4,7 +4,7 @@
  * Aragon hands over descriptors; the sequencer drives the dies with the cycles of the data sheet,
  * each at its own instant, inside one event. What a sequence takes on the bus is added up once from
  * the timing mode. Between the planes of a group the bus is held (tDBSY); status is read with 70h
- * when R/B# has gone high, at the head of the next sequence of the die.
+ * once R/B# has gone high and the bus is free.
  */
 
 import { FlashOp, type FlashOps } from '../hal/flash-ops.ts';
@@ -38,6 +38,8 @@ export class Sequencer {
   readonly programNs: number;
   /** Ns of the bus by planes of a data output: status and column change, without the bytes. */
   readonly outputNs: Int32Array;
+  /** Ns of a status read. */
+  readonly statusNs: number;
   /** Ns of `n` slots with their share of the spare area. */
   readonly slotsNs: Int32Array;
   readonly #dies: readonly OnfiDie[];
@@ -79,6 +81,7 @@ export class Sequencer {
     const programPlane = command(PAGE_ADDRESS_CYCLES) + adlNs + this.#planeDataNs + commandCycleNs;
     this.programNs = Math.ceil(group(planes, programPlane) + wbNs);
     const status = commandCycleNs + whrNs + dataCycleNs;
+    this.statusNs = status;
     const column = command(PAGE_ADDRESS_CYCLES) + commandCycleNs + ccsNs;
     this.outputNs = perPlane((n) => status + n * column);
     const slotBytes = pageBytes / slotsPerPage;
@@ -178,6 +181,9 @@ export class Sequencer {
       chip.confirm(Opcode.ChangeReadColumnConfirm, now);
       this.#trace(die, CycleKind.Command, Opcode.ChangeReadColumnConfirm, now, commandCycleNs);
       now += commandCycleNs + ccsNs;
+      // Again, for a listener that came while the die was sensing.
+      const firstSlot = this.#geometry.slotOf(die, block + plane, page, 0);
+      (chip.cacheRegister(plane) as SlotRegister).sense(firstSlot);
       this.#traceOutput(die, plane, slots, now);
       now += this.slotsNs[bitCount(slots)]!;
     }
@@ -195,9 +201,12 @@ export class Sequencer {
    */
   identify(die: number, atNs: number): { id: Uint8Array; parameterPage: Uint8Array } {
     const chip = this.#dies[die]!;
+    const cycleNs = chip.timing.commandCycleNs;
     const send = (opcode: number, address: number, fromNs: number) => {
       chip.command(opcode, fromNs);
       chip.address(address, fromNs);
+      this.#trace(die, CycleKind.Command, opcode, fromNs, cycleNs);
+      this.#trace(die, CycleKind.Address, address, fromNs + cycleNs, cycleNs);
     };
     let now = Math.max(atNs, chip.readyAtNs);
     chip.command(Opcode.Reset, now);

@@ -6,14 +6,20 @@
  * a command that was never accepted ends in slot 32 whatever it was.
  */
 
-import { AtaProtocol } from '../hal/ata.ts';
+import { AtaError, AtaProtocol, AtaStatus, STATUS_FAILED } from '../hal/ata.ts';
 import { HostRequest, PAGES_PER_COMMAND, UNQUEUED_SLOT } from '../hal/ports.ts';
 import { invariant } from '../hal/sim/invariant.ts';
 import { ProbeKind } from '../hal/sim/probe.ts';
+import { FisType } from './fis.ts';
 import type { FrontEnd } from './front-end.ts';
+import { Awaited } from './host-side.ts';
 import type { Link } from './link.ts';
+import { NEVER } from './link-faults.ts';
 import type { PortState } from './port-state.ts';
 import { SlotPhase, type Slots } from './slots.ts';
+
+/** Error register of a command with a data frame of wrong CRC (ACS-2, error register: ICRC and ABRT). */
+export const CRC_ERROR = AtaError.InterfaceCrc | AtaError.Abort;
 
 export class CommandEnds {
   readonly #front: FrontEnd;
@@ -39,14 +45,14 @@ export class CommandEnds {
   ): void {
     const slots = this.#slots;
     invariant(slots.phase[slot] === SlotPhase.Held, 'a command ends once, while it is held');
-    let ns = slot === UNQUEUED_SLOT ? this.#link.resultNs : this.#link.deviceBitsNs;
-    if (dataNs > 0 && slots.protocol[slot] === AtaProtocol.PioIn) ns = 0;
     slots.phase[slot] = SlotPhase.Ending;
     slots.status[slot] = status;
     slots.error[slot] = error;
     slots.resultLba[slot] = lba;
     slots.resultCount[slot] = count;
-    this.#front.alarms[slot]!.armAt(this.#link.reserve(dataNs + ns));
+    const endNs = this.#endNs(slot, dataNs, status);
+    if (endNs === NEVER) this.#front.host.unanswered(slot, Awaited.End);
+    else this.#front.alarms[slot]!.armAt(endNs);
   }
 
   /** The last frame has arrived: the slot is free and the host has its command's result. */
@@ -77,5 +83,24 @@ export class CommandEnds {
     slots.request[UNQUEUED_SLOT] = HostRequest.Local;
     slots.protocol[UNQUEUED_SLOT] = AtaProtocol.NonData;
     this.end(UNQUEUED_SLOT, 0, status, error, lba, 0);
+  }
+
+  /** Ends a held command of slot 32 by a data frame of wrong CRC, behind `dataNs` of data. */
+  endByCrc(dataNs: number): void {
+    const lba = this.#slots.lba[UNQUEUED_SLOT]!;
+    this.end(UNQUEUED_SLOT, dataNs, STATUS_FAILED, CRC_ERROR, lba, 0);
+  }
+
+  /** When the last frame of a command has arrived, which goes behind `dataNs` of data. */
+  #endNs(slot: number, dataNs: number, status: number): number {
+    const { frames } = this.#front;
+    const link = this.#link;
+    const isPioIn = this.#slots.protocol[slot] === AtaProtocol.PioIn;
+    const endsWithData = isPioIn && dataNs > 0 && (status & AtaStatus.Error) === 0;
+    if (endsWithData) return link.reserve(dataNs);
+    if (slot === UNQUEUED_SLOT) {
+      return frames.reserve(FisType.RegisterDeviceToHost, link.resultNs, dataNs);
+    }
+    return frames.reserve(FisType.SetDeviceBits, link.deviceBitsNs, dataNs);
   }
 }

@@ -21,14 +21,17 @@ import {
   type TaskFile,
   taskFile,
 } from '../hal/ata.ts';
+import { FrameVerdict } from '../hal/faults/fault-list.ts';
 import { HostRequest, Irq, UNQUEUED_SLOT } from '../hal/ports.ts';
 import { SECTOR_BYTES } from '../hal/sim/units.ts';
 import { PowerMode } from './answers.ts';
-import type { CommandEnds } from './command-ends.ts';
+import { type CommandEnds, CRC_ERROR } from './command-ends.ts';
 import { isForceUnitAccess, isMultiple, requestOf } from './decode.ts';
+import { FisType } from './fis.ts';
 import type { FrontEnd } from './front-end.ts';
-import type { HostSide } from './host-side.ts';
+import { Awaited, type HostSide } from './host-side.ts';
 import { SECTORS_PER_FRAME } from './link.ts';
+import { NEVER } from './link-faults.ts';
 import { LogAddress, readsLogPage } from './log-pages.ts';
 import type { PortState } from './port-state.ts';
 import type { QueueFailure } from './queue-failure.ts';
@@ -58,7 +61,7 @@ export class CommandReceiver {
   receiveQueued(host: HostSide, hostSlot: number): void {
     const slots = this.#slots;
     const state = this.#state;
-    const { answers, link } = this.#front;
+    const { answers } = this.#front;
     if (state.inError) {
       this.#ends.refuse(STATUS_FAILED, AtaError.Abort, 0);
       return;
@@ -70,7 +73,7 @@ export class CommandReceiver {
     }
     const lba = host.lba[hostSlot]!;
     const sectors = host.feature[hostSlot]! || 65536;
-    host.released(link.reserve(link.resultNs));
+    this.#accept(host, tag);
     answers.powerMode = PowerMode.Active;
     state.sActive |= 1 << tag;
     const isRead = host.opcode[hostSlot] === AtaOpcode.ReadFpdmaQueued;
@@ -121,6 +124,10 @@ export class CommandReceiver {
   payloadArrived(): void {
     const { host, answers } = this.#front;
     const slots = this.#slots;
+    if (slots.verdict[UNQUEUED_SLOT] !== FrameVerdict.Ok) {
+      this.#ends.refuse(STATUS_FAILED, CRC_ERROR, 0);
+      return;
+    }
     const payload = host.sectorData.subarray(0, slots.pagesAsked[UNQUEUED_SLOT]! * SECTOR_BYTES);
     if (slots.opcode[UNQUEUED_SLOT] === AtaOpcode.WriteBuffer) answers.scratch.set(payload);
     else {
@@ -132,6 +139,14 @@ export class CommandReceiver {
       this.#state.trims = list.ranges;
     }
     this.#hold(UNQUEUED_SLOT);
+  }
+
+  /** Answers a queued command with BSY = 0. */
+  #accept(host: HostSide, tag: number): void {
+    const { link, frames } = this.#front;
+    const atNs = frames.reserve(FisType.RegisterDeviceToHost, link.resultNs);
+    if (atNs === NEVER) host.unanswered(tag, Awaited.Acceptance);
+    else host.released(atNs);
   }
 
   #accepts(command: AtaCommand, registers: TaskFile): boolean {
@@ -166,12 +181,19 @@ export class CommandReceiver {
   }
 
   #load(command: AtaCommand, sectors: number): void {
-    const { link, alarms } = this.#front;
+    const { link, frames, alarms, host } = this.#front;
     this.#slots.phase[UNQUEUED_SLOT] = SlotPhase.Loading;
     this.#slots.pagesAsked[UNQUEUED_SLOT] = sectors;
+    if (frames.armed) {
+      const endNs = link.reserve(frames.burstNs(command.protocol, sectors, true, false));
+      this.#slots.verdict[UNQUEUED_SLOT] = frames.outcome;
+      if (frames.outcome === FrameVerdict.Lost) host.unanswered(UNQUEUED_SLOT, Awaited.End);
+      else alarms[UNQUEUED_SLOT]!.armAt(endNs);
+      return;
+    }
     const isPio = command.protocol === AtaProtocol.PioOut;
-    const frames = Math.ceil(sectors / SECTORS_PER_FRAME);
-    const askNs = isPio ? sectors * link.pioSetupNs : frames * link.activateNs;
+    const dataFrames = Math.ceil(sectors / SECTORS_PER_FRAME);
+    const askNs = isPio ? sectors * link.pioSetupNs : dataFrames * link.activateNs;
     alarms[UNQUEUED_SLOT]!.armAt(link.reserve(askNs + link.dataFramesNs(sectors)));
   }
 }

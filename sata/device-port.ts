@@ -19,6 +19,7 @@ import { CommandReceiver } from './command-receiver.ts';
 import { type DevicePortParts, FrontEnd, QUEUE_ERROR_TAG, SIGNATURE_TAG } from './front-end.ts';
 import type { HostSide } from './host-side.ts';
 import type { Link } from './link.ts';
+import type { LinkFaults } from './link-faults.ts';
 import type { PortState } from './port-state.ts';
 import { type OrphanWaiter, QueueFailure } from './queue-failure.ts';
 import { Resets } from './resets.ts';
@@ -29,10 +30,11 @@ const NONE = -1;
 
 export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable {
   readonly kind = 'sata.port';
-  readonly version = 2;
+  readonly version = 3;
   readonly slots: Slots;
   readonly answers: Answers;
   readonly link: Link;
+  readonly frames: LinkFaults;
   readonly request: Uint8Array;
   readonly lba: Float64Array;
   readonly sectors: Int32Array;
@@ -57,6 +59,7 @@ export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable 
     this.#state = front.state;
     this.slots = front.state.slots;
     this.link = parts.link;
+    this.frames = front.frames;
     this.answers = parts.answers;
     this.request = this.slots.request;
     this.lba = this.slots.lba;
@@ -88,6 +91,11 @@ export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable 
     return this.#state.inError;
   }
 
+  /** Frames with a wrong CRC since power-on, both ways. */
+  get crcErrorCount(): number {
+    return this.frames.crcErrorCount;
+  }
+
   /** Queued tags outstanding, one bit each. */
   get sActive(): number {
     return this.#state.sActive;
@@ -99,7 +107,7 @@ export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable 
   }
 
   registers(): RegisterView {
-    const { slots, answers } = this;
+    const { slots, answers, frames } = this;
     const register = (name: string, offset: number, says: string, read: () => number) => ({
       ...{ name, offset, says, read },
     });
@@ -115,6 +123,12 @@ export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable 
           return answers.powerMode;
         }),
         register('WCACHE', 0x14, '1: the write cache is on', () => Number(this.writeCacheOn)),
+        register('CRC_ERR', 0x18, 'frames with a wrong CRC', () => frames.crcErrorCount),
+        register('R_ERR_TX', 0x1c, 'R_ERR sent: frames of the host', () => frames.sentErrorCount),
+        register('R_ERR_RX', 0x20, 'R_ERR received: frames of the drive', () => {
+          return frames.receivedErrorCount;
+        }),
+        register('COMRESET', 0x24, 'COMRESETs heard', () => frames.comResetCount),
         ...Array.from(slots.phase, (_, slot) =>
           register(`SLOT${slot}`, 0x100 + slot * 4, 'SlotPhase', () => slots.phase[slot]!),
         ),
@@ -209,9 +223,9 @@ export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable 
     this.#resets.comReset();
   }
 
-  /** A control FIS with these bits of the device control register. */
-  control(control: number): void {
-    this.#resets.control(control);
+  /** A control FIS with these bits of the device control register; false when it is lost. */
+  control(control: number): boolean {
+    return this.#resets.control(control);
   }
 
   orphansGone(): void {
@@ -231,7 +245,7 @@ export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable 
     invariant(tag === SIGNATURE_TAG, 'an alarm of the port is one of a slot, error or signature');
     this.#resets.signatureSent();
     this.onSignature();
-    if (this.#front.hasHost) this.#front.host.signature();
+    this.#resets.tellHost();
   }
 
   /** Loss of power. */
@@ -240,14 +254,16 @@ export class DevicePort implements HostPort, AlarmOwner, OrphanWaiter, Saveable 
     this.#state.reset();
     this.answers.reset();
     this.link.reset();
+    this.frames.reset();
   }
 
   save(): Saved {
-    return this.#state.save();
+    return { ...this.#state.save(), frames: this.frames.save() };
   }
 
   restore(saved: Saved): void {
     this.#state.restore(saved);
+    this.frames.restore(saved.frames as Saved);
   }
 
   #slotAlarm(slot: number): void {

@@ -15,6 +15,7 @@ import { SECTOR_BYTES } from '../hal/sim/units.ts';
 import type { Answers } from './answers.ts';
 import type { HostSide } from './host-side.ts';
 import type { Link } from './link.ts';
+import { type FrameFaults, LinkFaults } from './link-faults.ts';
 import { PortState } from './port-state.ts';
 import { TRIM_MAX_BLOCKS } from './trim-ranges.ts';
 
@@ -31,12 +32,15 @@ export interface DevicePortParts {
   interrupts: InterruptController;
   /** Where pages come from and go to. */
   dram: BandwidthPort;
+  /** Faults of frames; none when missing. */
+  linkFaults?: FrameFaults | null;
 }
 
 export class FrontEnd {
   readonly state = new PortState();
   readonly probe: Probe;
   readonly link: Link;
+  readonly frames: LinkFaults;
   readonly answers: Answers;
   readonly contents: Content;
   readonly interrupts: InterruptController;
@@ -48,6 +52,8 @@ export class FrontEnd {
   constructor(parts: DevicePortParts, owner: AlarmOwner) {
     this.probe = parts.probe;
     this.link = parts.link;
+    this.frames = new LinkFaults(parts.link, parts.timeline);
+    this.frames.connect(parts.linkFaults ?? null);
     this.answers = parts.answers;
     this.contents = parts.contents;
     this.interrupts = parts.interrupts;

@@ -6,6 +6,18 @@
  * Source: the FIS that a device sends, Serial ATA 3.1, 10.3.
  */
 
+/** What a lost frame of the device leaves a host waiting for. */
+export enum Awaited {
+  /** BSY = 0 after a queued command: until then nothing else may be sent. */
+  Acceptance,
+  /** The end of a command, or what must come before. */
+  End,
+  /** That the queue has failed. */
+  QueueError,
+  /** The signature after a reset. */
+  Signature,
+}
+
 export interface HostSide {
   readonly opcode: Uint8Array;
   /** Sector count of queued commands; 0 is 65536. */
@@ -32,4 +44,10 @@ export interface HostSide {
   queueCleared(atNs: number): void;
   /** The signature FIS has arrived: the link is up and the drive is ready for commands. */
   signature(): void;
+  /**
+   * A frame was lost, so what is `awaited` does not come by itself. No host is told this: each has
+   * a timer a command. It is said so that the timer need not run in all the cases in which it never
+   * expires. `slot` is as in `ended`; without meaning for QueueError and Signature.
+   */
+  unanswered(slot: number, awaited: Awaited): void;
 }

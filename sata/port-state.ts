@@ -36,6 +36,8 @@ export class PortState {
   signatureDue = false;
   /** Ns from then to the signature. */
   signatureNs = 0;
+  /** The signature on its way will not arrive. */
+  signatureLost = false;
 
   /** The queue has failed and log 10h was not read yet. */
   inError = false;
@@ -44,6 +46,8 @@ export class PortState {
   /** Status and error of the queue error on its way to the host. */
   queueStatus = 0;
   queueError = 0;
+  /** Slot 32 failed by a data frame; its end waits for firmware to let it go. */
+  crcErrorDue = false;
   /** Slots in phase Orphan. */
   orphanCount = 0;
   /** Firmware has stopped on a broken rule. */
@@ -62,10 +66,12 @@ export class PortState {
     this.inSoftReset = false;
     this.signatureDue = false;
     this.signatureNs = 0;
+    this.signatureLost = false;
     this.inError = false;
     this.logDue = false;
     this.queueStatus = 0;
     this.queueError = 0;
+    this.crcErrorDue = false;
     this.orphanCount = 0;
     this.failed = false;
   }
@@ -73,6 +79,7 @@ export class PortState {
   save(): Saved {
     const { sActive, isStarted, isLinked, isUp, inSoftReset, signatureDue, signatureNs } = this;
     const { inError, logDue, queueStatus, queueError, orphanCount, failed } = this;
+    const { signatureLost, crcErrorDue } = this;
     return {
       slots: this.slots.save(),
       commands: this.commands.save(),
@@ -81,6 +88,7 @@ export class PortState {
       trims: this.trims.flatMap((range) => [range.lba, range.sectors]),
       ...{ sActive, isStarted, isLinked, isUp, inSoftReset, signatureDue, signatureNs },
       ...{ inError, logDue, queueStatus, queueError, orphanCount, failed },
+      ...{ signatureLost, crcErrorDue },
     };
   }
 
@@ -98,10 +106,12 @@ export class PortState {
     this.inSoftReset = saved.inSoftReset as boolean;
     this.signatureDue = saved.signatureDue as boolean;
     this.signatureNs = saved.signatureNs as number;
+    this.signatureLost = saved.signatureLost as boolean;
     this.inError = saved.inError as boolean;
     this.logDue = saved.logDue as boolean;
     this.queueStatus = saved.queueStatus as number;
     this.queueError = saved.queueError as number;
+    this.crcErrorDue = saved.crcErrorDue as boolean;
     this.orphanCount = saved.orphanCount as number;
     this.failed = saved.failed as boolean;
   }

@@ -9,8 +9,11 @@
 
 import { AtaError, AtaStatus, STATUS_FAILED } from '../hal/ata.ts';
 import { HOST_SLOTS, HostRequest, Irq, PAGES_PER_COMMAND, UNQUEUED_SLOT } from '../hal/ports.ts';
-import type { CommandEnds } from './command-ends.ts';
+import { type CommandEnds, CRC_ERROR } from './command-ends.ts';
+import { FisType } from './fis.ts';
 import { type FrontEnd, QUEUE_ERROR_TAG, SIGNATURE_TAG } from './front-end.ts';
+import { Awaited } from './host-side.ts';
+import { NEVER } from './link-faults.ts';
 import type { PortState } from './port-state.ts';
 import { SlotPhase, type Slots } from './slots.ts';
 
@@ -40,7 +43,7 @@ export class QueueFailure {
 
   /** Queued command `tag` has failed after it was accepted, and with it the queue. */
   failTag(tag: number, error: number, lba: number): void {
-    this.#fail(true, tag, tag, error, lba, this.#front.link.deviceBitsNs);
+    this.#fail(true, tag, tag, error, lba, FisType.SetDeviceBits);
   }
 
   /**
@@ -48,15 +51,30 @@ export class QueueFailure {
    * is not queued came meanwhile. BSY is still set, so a register FIS says it.
    */
   failRule(isQueued: boolean, tag: number, hostSlot: number): void {
-    const { link, host } = this.#front;
-    this.#fail(isQueued, tag, hostSlot, AtaError.Abort, host.lba[hostSlot]!, link.resultNs);
+    const lba = this.#front.host.lba[hostSlot]!;
+    this.#fail(isQueued, tag, hostSlot, AtaError.Abort, lba, FisType.RegisterDeviceToHost);
+  }
+
+  /**
+   * A data frame of a command has arrived with a wrong CRC. Queued: the queue fails. Slot 32: it
+   * ends when firmware has let it go. Firmware still holds the slot.
+   */
+  failByCrc(slot: number): void {
+    if (slot !== UNQUEUED_SLOT) {
+      this.failTag(slot, CRC_ERROR, this.#slots.lba[slot]!);
+      return;
+    }
+    this.#abandon(slot);
+    this.#state.crcErrorDue = true;
   }
 
   /** Log 10h is being read: Set Device Bits clears SActive, and the error is over. */
   endError(): void {
-    const { link, host } = this.#front;
+    const { link, frames, host } = this.#front;
     this.#state.inError = false;
-    host.queueCleared(link.reserve(link.deviceBitsNs));
+    // A host that misses it has cleared its own bits before it read the log.
+    const atNs = frames.reserve(FisType.SetDeviceBits, link.deviceBitsNs);
+    if (atNs !== NEVER) host.queueCleared(atNs);
   }
 
   /** The queue error has reached the host. */
@@ -71,6 +89,8 @@ export class QueueFailure {
     state.logDue = false;
     for (let slot = 0; slot < HOST_SLOTS; slot++) this.#abandon(slot);
     if (wasLogDue) this.letGo(UNQUEUED_SLOT);
+    state.crcErrorDue = false;
+    this.#slots.verdict.fill(0);
     state.sActive = 0;
     this.#front.alarms[QUEUE_ERROR_TAG]!.disarm();
     this.#front.alarms[SIGNATURE_TAG]!.disarm();
@@ -91,9 +111,11 @@ export class QueueFailure {
     state.arrivals.clear();
     state.orphanCount = 0;
     state.logDue = false;
+    state.crcErrorDue = false;
+    this.#slots.verdict.fill(0);
     state.sActive = 0;
     if (isBusy) this.#ends.refuse(STATUS_FAULT, AtaError.Abort, 0);
-    if (isQueueBusy) this.#send(STATUS_FAULT, AtaError.Abort, this.#front.link.deviceBitsNs);
+    if (isQueueBusy) this.#send(STATUS_FAULT, AtaError.Abort, FisType.SetDeviceBits);
     this.#waiter.orphansGone();
   }
 
@@ -102,6 +124,9 @@ export class QueueFailure {
     this.#slots.phase[slot] = SlotPhase.Free;
     this.#state.orphanCount--;
     if (this.#state.orphanCount === 0) this.#waiter.orphansGone();
+    if (slot !== UNQUEUED_SLOT || !this.#state.crcErrorDue) return;
+    this.#state.crcErrorDue = false;
+    this.#ends.refuse(STATUS_FAILED, CRC_ERROR, this.#slots.lba[slot]!);
   }
 
   /** Releases pages of a slot that were meant for the host. */
@@ -136,7 +161,7 @@ export class QueueFailure {
     hostSlot: number,
     error: number,
     lba: number,
-    frameNs: number,
+    frame: FisType,
   ): void {
     const { host, answers } = this.#front;
     answers.failure = {
@@ -145,15 +170,19 @@ export class QueueFailure {
     };
     this.#state.inError = true;
     this.giveUpAll();
-    this.#send(STATUS_QUEUE_FAILED, error, frameNs);
+    this.#send(STATUS_QUEUE_FAILED, error, frame);
   }
 
-  #send(status: number, error: number, frameNs: number): void {
+  #send(status: number, error: number, frame: FisType): void {
+    const { link, frames, host } = this.#front;
     this.#state.queueStatus = status;
     this.#state.queueError = error;
     const alarm = this.#front.alarms[QUEUE_ERROR_TAG]!;
     alarm.disarm();
-    alarm.armAt(this.#front.link.reserve(frameNs));
+    const frameNs = frame === FisType.SetDeviceBits ? link.deviceBitsNs : link.resultNs;
+    const atNs = frames.reserve(frame, frameNs);
+    if (atNs === NEVER) host.unanswered(UNQUEUED_SLOT, Awaited.QueueError);
+    else alarm.armAt(atNs);
   }
 
   #abandon(slot: number): void {

@@ -9,8 +9,12 @@
  */
 
 import { AtaControl } from '../hal/ata.ts';
+import { FrameVerdict } from '../hal/faults/fault-list.ts';
+import { UNQUEUED_SLOT } from '../hal/ports.ts';
 import { PowerMode } from './answers.ts';
+import { FisType } from './fis.ts';
 import { type FrontEnd, SIGNATURE_TAG } from './front-end.ts';
+import { Awaited } from './host-side.ts';
 import type { PortState } from './port-state.ts';
 import type { QueueFailure } from './queue-failure.ts';
 
@@ -38,6 +42,7 @@ export class Resets {
   comReset(): void {
     const state = this.#state;
     if (!state.isStarted) return;
+    this.#front.frames.comResetCount++;
     this.#begin();
     state.isLinked = false;
     state.inSoftReset = false;
@@ -46,20 +51,29 @@ export class Resets {
     this.#due(LINK_UP_NS);
   }
 
-  /** A control FIS: SRST set and cleared again is a soft reset. Lost while the link is down. */
-  control(control: number): void {
+  /**
+   * A control FIS: SRST set and cleared again is a soft reset. Not heard while the link is down.
+   * False when the frame is lost on the link.
+   */
+  control(control: number): boolean {
     const state = this.#state;
-    if (!state.isLinked) return;
+    const { frames, link, answers } = this.#front;
+    if (!state.isLinked) return true;
+    if (frames.armed) {
+      frames.frameNs(FisType.RegisterHostToDevice, link.registerNs);
+      if (frames.outcome === FrameVerdict.Lost) return false;
+    }
     const softReset = (control & AtaControl.SoftReset) !== 0;
-    if (softReset === state.inSoftReset) return;
+    if (softReset === state.inSoftReset) return true;
     state.inSoftReset = softReset;
     if (softReset) {
       this.#begin();
-      return;
+      return true;
     }
     this.#wake();
-    this.#front.answers.softReset();
-    this.#due(this.#front.link.resultNs);
+    answers.softReset();
+    this.#due(link.resultNs);
+    return true;
   }
 
   /** Sends the signature that waited for the orphans. */
@@ -70,13 +84,31 @@ export class Resets {
     state.inError = false;
     const alarm = this.#front.alarms[SIGNATURE_TAG]!;
     alarm.disarm();
-    alarm.armAfter(state.signatureNs);
+    alarm.armAfter(state.signatureNs + this.#resentNs());
   }
 
-  /** The signature has arrived: the drive takes commands. */
+  /** The signature was sent: the drive takes commands. */
   signatureSent(): void {
     this.#state.isLinked = true;
     this.#state.isUp = true;
+  }
+
+  /** Tells the host of the signature that was sent, if there is a host and it has arrived. */
+  tellHost(): void {
+    if (!this.#front.hasHost) return;
+    const { host } = this.#front;
+    if (this.#state.signatureLost) host.unanswered(UNQUEUED_SLOT, Awaited.Signature);
+    else host.signature();
+  }
+
+  /** Ns by which the signature arrives later because it is sent again. */
+  #resentNs(): number {
+    const { frames, link } = this.#front;
+    this.#state.signatureLost = false;
+    if (!frames.armed) return 0;
+    const ns = frames.frameNs(FisType.RegisterDeviceToHost, link.resultNs);
+    this.#state.signatureLost = frames.outcome === FrameVerdict.Lost;
+    return ns - link.resultNs;
   }
 
   #begin(): void {

@@ -76,6 +76,11 @@ export class Slots {
   readonly pagesMoved = new Int32Array(HOST_SLOTS);
   /** Pages asked for by the last request. */
   readonly pagesAsked = new Int32Array(HOST_SLOTS);
+  /**
+   * FrameVerdict of the command's frames. Corrupt: the data on the link is discarded when it is
+   * there. Lost: nothing of the command moves until a reset.
+   */
+  readonly verdict = new Uint8Array(HOST_SLOTS);
   /** Result registers while Ending. */
   readonly status = new Uint8Array(HOST_SLOTS);
   readonly error = new Uint8Array(HOST_SLOTS);
@@ -87,6 +92,7 @@ export class Slots {
   /** Begins a command's data: no page of an earlier one is left in the slot. */
   begin(slot: number): void {
     this.pagesMoved[slot] = 0;
+    this.verdict[slot] = 0;
   }
 
   /** Sets what a command addresses. */
@@ -112,10 +118,10 @@ export class Slots {
   #columns(): { [name: string]: Uint8Array | Int32Array | Float64Array } {
     const { phase, opcode, protocol, request, lba, sectors, fua, pagesMoved, pagesAsked } = this;
     const { firstPage, offsetSectors, pages } = this;
-    const { status, error, resultLba, resultCount } = this;
+    const { verdict, status, error, resultLba, resultCount } = this;
     return {
       ...{ phase, opcode, protocol, request, lba, sectors, fua, pagesMoved, pagesAsked },
-      ...{ firstPage, offsetSectors, pages, status, error, resultLba, resultCount },
+      ...{ firstPage, offsetSectors, pages, verdict, status, error, resultLba, resultCount },
     };
   }
 

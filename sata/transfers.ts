@@ -14,13 +14,16 @@ import {
   STATUS_FAILED,
   STATUS_GOOD,
 } from '../hal/ata.ts';
+import { FrameVerdict } from '../hal/faults/fault-list.ts';
 import { HostStatus, Irq, PAGES_PER_COMMAND, UNQUEUED_SLOT } from '../hal/ports.ts';
 import { invariant } from '../hal/sim/invariant.ts';
 import { SECTOR_BYTES, SLOT_BYTES } from '../hal/sim/units.ts';
 import { PowerMode } from './answers.ts';
 import type { CommandEnds } from './command-ends.ts';
 import type { FrontEnd } from './front-end.ts';
+import { Awaited } from './host-side.ts';
 import type { Link } from './link.ts';
+import type { LinkFaults } from './link-faults.ts';
 import { LogAddress, readsLogPage } from './log-pages.ts';
 import type { PortState } from './port-state.ts';
 import { burstNs } from './protocol.ts';
@@ -41,6 +44,7 @@ export class Transfers {
   readonly #state: PortState;
   readonly #slots: Slots;
   readonly #link: Link;
+  readonly #frames: LinkFaults;
   readonly #ends: CommandEnds;
   readonly #failure: QueueFailure;
 
@@ -49,6 +53,7 @@ export class Transfers {
     this.#state = front.state;
     this.#slots = front.state.slots;
     this.#link = front.link;
+    this.#frames = front.frames;
     this.#ends = ends;
     this.#failure = failure;
   }
@@ -59,6 +64,10 @@ export class Transfers {
     if (slots.phase[slot] !== SlotPhase.Held) {
       this.#failure.drop(slot, first, count);
       if (last) this.#endUnheld(slot);
+      return;
+    }
+    if (this.#frames.armed || slots.verdict[slot] !== FrameVerdict.Ok) {
+      this.#sendUnderFaults(slot, first, count);
       return;
     }
     const ns = burstNs(this.#link, slots, slot, first, count, false);
@@ -79,10 +88,21 @@ export class Transfers {
     }
     const first = slots.pagesMoved[slot]!;
     const activated = this.#front.answers.settings.isAutoActivateOn;
-    const ns = burstNs(this.#link, slots, slot, first, count, activated);
+    const isArmed = this.#frames.armed;
+    const ns = isArmed
+      ? this.#faultyNs(slot, first, count, activated)
+      : burstNs(this.#link, slots, slot, first, count, activated);
     this.#front.noteFrames(slot, ns);
     slots.phase[slot] = SlotPhase.Receiving;
-    this.#front.alarms[slot]!.armAt(this.#link.reserve(ns));
+    const endNs = this.#link.reserve(ns);
+    if (isArmed) {
+      slots.verdict[slot] = this.#frames.outcome;
+      if (this.#frames.outcome === FrameVerdict.Lost) {
+        this.#front.host.unanswered(slot, Awaited.End);
+        return;
+      }
+    }
+    this.#front.alarms[slot]!.armAt(endNs);
   }
 
   complete(slot: number, status: HostStatus, lba: number): void {
@@ -122,6 +142,10 @@ export class Transfers {
   /** Pages of a write have arrived: firmware may take them. */
   pagesArrived(slot: number): void {
     const slots = this.#slots;
+    if (slots.verdict[slot] !== FrameVerdict.Ok) {
+      this.#failure.failByCrc(slot);
+      return;
+    }
     const { content } = slots;
     const { contents, host } = this.#front;
     const first = slots.pagesMoved[slot]!;
@@ -147,14 +171,78 @@ export class Transfers {
     const answer = this.#front.answers.answer(this.#state.registers);
     let ns = 0;
     if (answer.data !== null) {
-      this.#front.host.sectorData.set(answer.data);
-      ns = link.dataFramesNs(answer.data.length / SECTOR_BYTES);
-      if (slots.protocol[slot] !== AtaProtocol.DmaIn) {
-        slots.protocol[slot] = AtaProtocol.PioIn;
-        ns += link.pioSetupNs;
+      const sectors = answer.data.length / SECTOR_BYTES;
+      if (slots.protocol[slot] !== AtaProtocol.DmaIn) slots.protocol[slot] = AtaProtocol.PioIn;
+      if (this.#frames.armed) {
+        ns = this.#frames.burstNs(slots.protocol[slot] as AtaProtocol, sectors, true, false);
+        if (this.#frames.outcome !== FrameVerdict.Ok) {
+          this.#answerFailed(slot, ns);
+          return;
+        }
+      } else {
+        ns = link.dataFramesNs(sectors);
+        if (slots.protocol[slot] === AtaProtocol.PioIn) ns += link.pioSetupNs;
       }
+      this.#front.host.sectorData.set(answer.data);
     }
     this.#ends.end(slot, ns, answer.status, answer.error, answer.lba, answer.count);
+  }
+
+  /** Ns of the frames of a burst up to the first that goes wrong for good. */
+  #faultyNs(slot: number, first: number, count: number, activated: boolean): number {
+    const slots = this.#slots;
+    const sectors = slots.sectorsOfPages(slot, first, count);
+    const protocol = slots.protocol[slot] as AtaProtocol;
+    return this.#frames.burstNs(protocol, sectors, first === 0, activated);
+  }
+
+  /** Sends pages of a read while frames may go wrong, or when one of this slot has been lost. */
+  #sendUnderFaults(slot: number, first: number, count: number): void {
+    const slots = this.#slots;
+    const isLast = first + count === slots.pages[slot];
+    slots.pagesMoved[slot] = first + count;
+    this.#front.dram.charge(count * SLOT_BYTES);
+    if (slots.verdict[slot] === FrameVerdict.Ok) {
+      const ns = this.#faultyNs(slot, first, count, false);
+      this.#front.noteFrames(slot, ns);
+      const { outcome } = this.#frames;
+      if (outcome === FrameVerdict.Corrupt) {
+        this.#readFailed(slot, ns, isLast);
+        return;
+      }
+      if (outcome === FrameVerdict.Ok) {
+        if (isLast) this.#ends.end(slot, ns, STATUS_GOOD, 0, 0, 0);
+        else this.#link.reserve(ns);
+        return;
+      }
+      this.#link.reserve(ns);
+      slots.verdict[slot] = FrameVerdict.Lost;
+      this.#front.host.unanswered(slot, Awaited.End);
+    }
+    if (isLast) slots.phase[slot] = SlotPhase.Ending;
+  }
+
+  /** A data frame of a read has met R_ERR after `ns`; `isLast`: firmware is done with the slot. */
+  #readFailed(slot: number, ns: number, isLast: boolean): void {
+    this.#failure.dropSent(slot);
+    if (isLast && slot === UNQUEUED_SLOT) {
+      this.#ends.endByCrc(ns);
+      return;
+    }
+    this.#link.reserve(ns);
+    if (isLast) this.#slots.phase[slot] = SlotPhase.Free;
+    this.#failure.failByCrc(slot);
+  }
+
+  /** The data of an answer has not arrived: its frame was lost or had a wrong CRC. */
+  #answerFailed(slot: number, ns: number): void {
+    if (this.#frames.outcome === FrameVerdict.Corrupt) {
+      this.#ends.endByCrc(ns);
+      return;
+    }
+    this.#link.reserve(ns);
+    this.#slots.phase[slot] = SlotPhase.Ending;
+    this.#front.host.unanswered(slot, Awaited.End);
   }
 
   /** Firmware is done with a slot that the host has given up, or that a panic has freed. */

@@ -134,13 +134,13 @@ export class Collector implements OpClient, Saveable {
     const isShort = erased <= policy.freeSuperblocksLow;
     if (!isShort && !this.#sweeping) return;
     if (!isShort && this.#eraser.erasingCount >= ERASING_MAX) return;
-    const victim = this.#superblocks.leastValid();
+    const { pagesPerBlock, slotsPerUnit } = this.#board.geometry;
+    const victim = this.#superblocks.leastValid(pagesPerBlock * slotsPerUnit);
     this.#board.aragon.charge(ARAGON.searchLine * Math.ceil(this.#superblocks.count / 64));
     const valid = victim === NONE ? NONE : this.#superblocks.validCount[victim]!;
     if (valid !== 0) this.#sweeping = false;
     if (victim === NONE || (!isShort && valid > 0)) return;
-    const whole = this.#wholeSlots(victim);
-    if (valid >= whole) return;
+    const whole = this.#superblocks.bad.usableDies(victim) * pagesPerBlock * slotsPerUnit;
     this.#superblocks.change(victim, SuperblockState.Victim);
     this.victim = victim;
     this.victimCount++;
@@ -149,12 +149,6 @@ export class Collector implements OpClient, Saveable {
     this.#gainPerSlot = valid === 0 ? 0 : (whole - valid) / valid;
     if (valid === 0) this.#unit = this.#units;
     if (valid === 0 && isShort) this.#stream.addCredit(whole);
-  }
-
-  /** Slots a superblock has on its good dies. */
-  #wholeSlots(superblock: number): number {
-    const { pagesPerBlock, slotsPerUnit } = this.#board.geometry;
-    return this.#superblocks.bad.usableDies(superblock) * pagesPerBlock * slotsPerUnit;
   }
 
   #scan(): void {
@@ -267,8 +261,9 @@ export class Collector implements OpClient, Saveable {
 
   #retire(): void {
     invariant(this.#superblocks.validCount[this.victim] === 0, 'an emptied victim holds no data');
-    this.#eraser.erase(this.victim);
+    const { victim } = this;
     this.victim = NONE;
+    this.#eraser.erase(victim);
     this.#mode.review();
   }
 

@@ -42,6 +42,10 @@ export class Eraser implements OpClient, Saveable {
     const usable = bad.usableDies(superblock);
     this.#diesLeft[superblock] = usable;
     this.erasingCount++;
+    if (usable === 0) {
+      this.#end(superblock);
+      return;
+    }
     for (let die = 0; die < geometry.dies; die++) {
       if (bad.isBad(superblock, die)) continue;
       const op = ops.take();
@@ -67,7 +71,10 @@ export class Eraser implements OpClient, Saveable {
     }
     const left = this.#diesLeft[superblock]! - 1;
     this.#diesLeft[superblock] = left;
-    if (left > 0) return;
+    if (left === 0) this.#end(superblock);
+  }
+
+  #end(superblock: number): void {
     this.erasingCount--;
     this.#superblocks.erased(superblock);
     this.listener!.superblockErased(superblock);

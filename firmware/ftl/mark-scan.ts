@@ -45,9 +45,12 @@ export class MarkScan implements OpClient, Saveable {
   }
 
   flashDone(op: number): void {
-    const { ops, geometry } = this.#board;
+    const { ops, geometry, content } = this.#board;
     for (let j = 0, mask = this.#mask; mask !== 0; j++, mask >>>= 1) {
-      if ((mask & 1) === 0 || ops.pageWord[op * SLOTS_PER_OP + j] !== BAD_BLOCK_MARK) continue;
+      if ((mask & 1) === 0) continue;
+      const at = op * SLOTS_PER_OP + j;
+      if (ops.content[at]! < 0) content.release(ops.content[at]!);
+      if (ops.pageWord[at] !== BAD_BLOCK_MARK) continue;
       this.#bad.addFactory(ops.block[op]! >>> geometry.planeBits, ops.die[op]!);
     }
     this.#pump();

@@ -17,7 +17,7 @@ export enum MetadataUser {
 
 export class MetadataIo implements OpClient, Saveable {
   readonly kind = 'firmware.metadata-io';
-  readonly version = 1;
+  readonly version = 2;
   readonly #board: Board;
   readonly #users: (OpClient | null)[] = [null, null, null, null];
   /** Operations issued that have not ended, by user. */
@@ -77,6 +77,7 @@ export class MetadataIo implements OpClient, Saveable {
     ops.page[op] = page;
     ops.slotMask[op] = 0;
     ops.urgent[op] = 1;
+    ops.retry[op] = 0;
     ops.owner[op] = OpOwner.Metadata;
     ops.argument[op] = user;
     return op;

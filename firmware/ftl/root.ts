@@ -23,8 +23,8 @@ import { type MetadataIo, MetadataUser } from './metadata-io.ts';
 import { ROOT_SUPERBLOCK } from './superblocks.ts';
 
 const DIES = 2;
-/** Failed programs and erases of one record after which no place is left for it. */
-const FAILURES_MAX = 4;
+/** Failed programs of one record after which its die is given up. */
+const FAILURES_MAX = 3;
 
 /** Told when a root record is durable, or when the search for it has ended. */
 export interface RootListener {
@@ -47,8 +47,10 @@ export class RootBlocks implements OpClient, Saveable {
   /** Die and LSB page number (index into the pairing's list) of the next record. */
   #die = 0;
   #next = 0;
-  /** Times the present record could not be written. */
+  /** Times the present record could not be programmed on this die. */
   #failures = 0;
+  /** The present record has changed the die: the other one holds the newest durable record. */
+  #changedDie = false;
   /** While searching: next LSB page to read on each die, and dies not finished. */
   readonly #searchAt = new Int32Array(DIES);
   #searching = 0;
@@ -99,6 +101,7 @@ export class RootBlocks implements OpClient, Saveable {
     this.writing = true;
     this.#pendingState = state;
     this.#failures = 0;
+    this.#changedDie = false;
     if (this.#next < this.#board.pairing.lsbPages.length) this.#program();
     else this.#changeDie();
   }
@@ -126,16 +129,24 @@ export class RootBlocks implements OpClient, Saveable {
     return ROOT_SUPERBLOCK * this.#board.geometry.planes;
   }
 
-  /** A record that could not be written goes to the other die's block pair. */
+  /** A record that could not be written is tried on further pages, then on the other die. */
   #failed(op: number): void {
-    const { ops } = this.#board;
-    if (ops.op[op] === FlashOp.Program)
-      this.#board.content.release(ops.content[op * SLOTS_PER_OP]!);
-    invariant(++this.#failures < FAILURES_MAX, 'one of the root block pairs takes a record');
+    const { ops, content, pairing } = this.#board;
+    if (ops.op[op] === FlashOp.Program) {
+      content.release(ops.content[op * SLOTS_PER_OP]!);
+      const hasPage = this.#next < pairing.lsbPages.length;
+      if (++this.#failures < FAILURES_MAX && hasPage) {
+        this.#program();
+        return;
+      }
+    }
     this.#changeDie();
   }
 
   #changeDie(): void {
+    invariant(!this.#changedDie, 'one of the root block pairs takes a record');
+    this.#changedDie = true;
+    this.#failures = 0;
     this.#die = (this.#die + 1) % DIES;
     this.#next = 0;
     this.#io.submit(this.#io.prepareErase(MetadataUser.Root, this.#die, this.#block));
@@ -202,6 +213,7 @@ export class RootBlocks implements OpClient, Saveable {
       searchAt: this.#searchAt.slice(),
       searching: this.#searching,
       failures: this.#failures,
+      changedDie: this.#changedDie,
       pendingState: this.#pendingState,
     };
   }
@@ -215,6 +227,7 @@ export class RootBlocks implements OpClient, Saveable {
     this.#searchAt.set(saved.searchAt as Int32Array);
     this.#searching = saved.searching as number;
     this.#failures = saved.failures as number;
+    this.#changedDie = saved.changedDie as boolean;
     this.#pendingState = saved.pendingState as RootState;
   }
 }

@@ -154,15 +154,21 @@ export class Superblocks implements Saveable {
     return best;
   }
 
-  /** The closed superblock with the fewest valid slots, -1 when there is none to collect. */
-  leastValid(): number {
+  /**
+   * The closed superblock with the smallest share of valid slots, -1 when none gives any back.
+   * @param slotsPerDie slots that a die has in a superblock
+   */
+  leastValid(slotsPerDie: number): number {
     let best = NONE;
-    let bestCount = Number.MAX_SAFE_INTEGER;
+    let bestShare = 1;
     for (let i = 0; i < this.count; i++) {
       if (this.state[i] !== SuperblockState.Closed || this.programsInFlight[i] !== 0) continue;
-      if (this.validCount[i]! < bestCount) {
+      const valid = this.validCount[i]!;
+      // Of dies that are all bad nothing comes back: their data stays until it is overwritten.
+      const share = valid === 0 ? 0 : valid / (this.bad.usableDies(i) * slotsPerDie);
+      if (share < bestShare) {
         best = i;
-        bestCount = this.validCount[i]!;
+        bestShare = share;
       }
     }
     return best;

@@ -1,8 +1,8 @@
 /**
  * A drive small enough to read whole: 2 channels x 2 dies, 64 blocks a die, 16 pages a block.
  *
- * The Vector's timings, clocks, cells (but for factory bad blocks) and firmware; 32 superblocks of 256 slots. For tests, teaching and
- * exhaustive fault campaigns.
+ * The Vector's timings, clocks, cells (but for factory bad blocks) and firmware; 32 superblocks of
+ * 256 slots. For tests, teaching and exhaustive fault campaigns.
  */
 
 import type { DriveProfile } from '../../hal/profile.ts';

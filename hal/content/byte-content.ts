@@ -27,7 +27,7 @@ const ZEROS = new Uint8Array(SLOT_BYTES);
 
 export class ByteContent extends ContentBase implements Content {
   readonly kind = 'hal.content';
-  readonly version = 1;
+  readonly version = 2;
   readonly holdsBytes = true;
   readonly metadata: MetadataPages;
   readonly #machine: Machine | null;

@@ -115,8 +115,6 @@ export const OTP_PAGES = 30;
 const READ_MAX_US = 75;
 const PROGRAM_MAX_US = 2600;
 const ERASE_MAX_US = 10_000;
-const BAD_BLOCKS_MAX = 100;
-const ECC_BITS = 24;
 /** ONFI 1.0 to 2.2. */
 const REVISIONS = 0x001e;
 /** Multi-plane program and erase, odd/even copyback, synchronous, multi-plane read, 80h clear. */
@@ -206,13 +204,13 @@ function encodeMemory(part: NandPart, page: Uint8Array): void {
       luns: 1,
       addressCycles: ADDRESS_CYCLES,
       bitsPerCell: 2,
-      badBlocksMax: Math.min(BAD_BLOCKS_MAX, part.blocksPerDie),
+      badBlocksMax: Math.min(part.badBlocksPerDieMax, part.blocksPerDie),
       enduranceValue,
       enduranceExponent,
       guaranteedBlocks: 1,
       guaranteedEndurance: 0,
       programsPerPage: 1,
-      eccBits: ECC_BITS,
+      eccBits: part.eccBits,
       planeAddressBits: log2Exact(part.planes, 'planes of a die'),
       multiPlaneAttributes: MULTI_PLANE_ATTRIBUTES,
     },

@@ -33,7 +33,7 @@ export class RawDieArray implements DieArray {
   /** @param factoryBad blocks marked bad: their first page reads as zeros */
   constructor(part: NandPart, factoryBad: Iterable<number> = []) {
     this.part = part;
-    this.#pairing = new PagePairing(part.pagesPerBlock);
+    this.#pairing = new PagePairing(part.pagesPerBlock, part.pairingScheme);
     this.#pageBytes = part.pageBytes + part.spareBytes;
     this.#factoryBad = new Set(factoryBad);
     this.#nextPages = new Int32Array(part.blocksPerDie);

@@ -8,12 +8,11 @@
  */
 
 import { invariant } from '../../hal/sim/invariant.ts';
-
-const LEVELS: ReadonlyMap<string, number> = new Map([['imft-20nm-64gbit', 4]]);
+import { nandPart } from '../part.ts';
 
 /** Levels beyond the ordinary read that a part offers; 0 for a part that has no read retry. */
 export function readRetryLevels(partId: string): number {
-  return LEVELS.get(partId) ?? 0;
+  return nandPart(partId).readRetryLevels;
 }
 
 /** What is left of the retention part at a level: 1 at level 0, then 1/2, 1/4 and so on. */

@@ -6,28 +6,36 @@
  * Commands come from a source; the adapter is part of the machine and saved with it.
  */
 
-import { AtaDevice, AtaOpcode, AtaStatus } from '../../hal/ata.ts';
+import { AtaControl, AtaDevice, AtaError, AtaOpcode, AtaStatus } from '../../hal/ata.ts';
 import type { Content } from '../../hal/content/content.ts';
-import { PAGES_PER_COMMAND, UNQUEUED_SLOT } from '../../hal/ports.ts';
+import { UNQUEUED_SLOT } from '../../hal/ports.ts';
 import { invariant } from '../../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../../hal/sim/snapshot.ts';
 import type { Alarm, AlarmOwner, Timeline } from '../../hal/sim/timeline.ts';
 import type { DevicePort } from '../device-port.ts';
-import type { HostSide } from '../host-side.ts';
+import { FisType } from '../fis.ts';
+import type { Awaited, HostSide } from '../host-side.ts';
+import { NEVER } from '../link-faults.ts';
 import { type CommandSource, NOT_BEFORE, NOTHING_YET } from './command-source.ts';
+import { CommandTimer, OWN_COMMAND } from './command-timer.ts';
+import { Endings } from './endings.ts';
 import { HostRegisters } from './host-registers.ts';
 import { NO_SLOT, Outstanding } from './outstanding.ts';
 import { Recovery, Stage } from './recovery.ts';
+import { Unanswered } from './unanswered.ts';
 
 export { type CommandSource, NOT_BEFORE, NOTHING_YET } from './command-source.ts';
 
 const ISSUE = 0;
 const WAKE = 1;
+const TIMEOUT = 2;
+/** What it takes a host to fail a command for a drive that is gone (assumed). */
+const REFUSE_NS = 1000;
 const QUEUED_TAGS = 32;
 
 export class HostAdapter implements HostSide, AlarmOwner, Saveable {
   readonly kind = 'host.adapter';
-  readonly version = 2;
+  readonly version = 3;
   readonly opcode: Uint8Array;
   readonly feature: Uint16Array;
   readonly lba: Float64Array;
@@ -45,19 +53,20 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
 
   readonly #timeline: Timeline;
   readonly #port: DevicePort;
-  readonly #contents: Content;
   readonly #source: CommandSource;
   readonly #issue: Alarm;
   readonly #wake: Alarm;
   readonly #registers = new HostRegisters();
   readonly #recovery = new Recovery(this.#registers);
   readonly #outstanding = new Outstanding();
+  readonly #timer: CommandTimer;
+  readonly #endings: Endings;
+  readonly #unanswered: Unanswered;
   #queueDepth = QUEUED_TAGS;
 
   constructor(timeline: Timeline, port: DevicePort, contents: Content, source: CommandSource) {
     this.#timeline = timeline;
     this.#port = port;
-    this.#contents = contents;
     this.#source = source;
     const registers = this.#registers;
     this.opcode = registers.opcode;
@@ -70,6 +79,14 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
     this.issuedNs = registers.issuedNs;
     this.#issue = timeline.claim('host.issue', this, ISSUE);
     this.#wake = timeline.claim('host.wake', this, WAKE);
+    this.#timer = new CommandTimer(timeline.claim('host.timeout', this, TIMEOUT), timeline);
+    this.#endings = new Endings(this, source, registers, contents);
+    this.#unanswered = new Unanswered(
+      this.#outstanding,
+      this.#recovery,
+      this.#timer,
+      this.#endings,
+    );
     port.attach(this);
   }
 
@@ -86,6 +103,16 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
   set queueDepth(depth: number) {
     invariant(depth >= 1 && depth <= QUEUED_TAGS, 'a queue depth is 1 to 32');
     this.#queueDepth = depth;
+  }
+
+  /** Ns after which a command that is not answered makes the host reset the drive; 30 s. */
+  get commandTimeoutNs(): number {
+    return this.#timer.timeoutNs;
+  }
+
+  set commandTimeoutNs(ns: number) {
+    invariant(ns > 0 && ns < Number.POSITIVE_INFINITY, 'a timeout is a positive finite time');
+    this.#timer.timeoutNs = ns;
   }
 
   /** Commands outstanding. */
@@ -129,6 +156,7 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
     if (outstanding.sending !== NO_SLOT || outstanding.unqueuedInFlight) return;
     if (this.#recovery.stage !== Stage.Running) {
       if (this.#recovery.fill()) this.#send(UNQUEUED_SLOT);
+      else if (this.#recovery.stage === Stage.Gone) this.#sleepUntil(this.nowNs + REFUSE_NS);
       return;
     }
     if (outstanding.resend !== 0) {
@@ -157,8 +185,8 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
   /** Soft reset by the control register. */
   softReset(): void {
     this.#loseAll();
-    this.#port.control(0x04);
-    this.#port.control(0x00);
+    const isSet = this.#port.control(AtaControl.SoftReset);
+    if (!this.#port.control(0) || !isSet) this.#timer.waitForSignature();
   }
 
   /** Loss of power at the drive: nothing is outstanding any more. */
@@ -167,13 +195,10 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
   }
 
   onAlarm(tag: number): void {
-    if (tag === WAKE) {
-      this.pump();
-      return;
-    }
-    this.sentCount++;
-    this.#port.receive(this.#outstanding.arrived());
-    this.pump();
+    if (tag === ISSUE) this.#issued();
+    else if (tag === TIMEOUT) this.#timedOut();
+    else if (this.#recovery.stage === Stage.Gone) this.#refuseNext();
+    else this.pump();
   }
 
   released(_atNs: number): void {}
@@ -181,9 +206,10 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
   ended(slot: number, status: number, error: number, lba: number, count: number): void {
     this.resultLba = lba;
     this.resultCount = count;
+    if (this.#timer.isRunning) this.#timer.ended(slot);
     if (slot !== UNQUEUED_SLOT) {
       this.#outstanding.ended(slot);
-      this.#finish(slot, status, error);
+      this.#endings.finish(slot, status, error);
     } else if (this.#outstanding.unqueuedInFlight) this.#unqueuedEnded(status, error);
     else this.#refused(status, error);
     this.pump();
@@ -201,8 +227,13 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
     this.pump();
   }
 
+  unanswered(slot: number, awaited: Awaited): void {
+    this.#unanswered.note(slot, awaited);
+  }
+
   #take(slot: number): void {
     this.issuedNs[slot] = this.#timeline.nowNs;
+    this.#timer.begin(slot);
     if (slot !== UNQUEUED_SLOT) {
       this.#send(slot);
       return;
@@ -212,8 +243,27 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
   }
 
   #send(slot: number): void {
-    this.#outstanding.sending = slot;
-    this.#issue.armAt(this.#port.link.reserve(this.#port.link.registerNs));
+    const outstanding = this.#outstanding;
+    const { link, frames } = this.#port;
+    outstanding.sending = slot;
+    this.#timer.sent(slot);
+    if (outstanding.isBusy) {
+      this.#timer.waitFor(slot);
+      return;
+    }
+    const atNs = frames.reserve(FisType.RegisterHostToDevice, link.registerNs);
+    outstanding.isSendingLost = atNs === NEVER;
+    this.#issue.armAt(atNs === NEVER ? link.freeAtNs : atNs);
+  }
+
+  /** The command FIS on the link has been sent. */
+  #issued(): void {
+    const outstanding = this.#outstanding;
+    this.sentCount++;
+    const slot = outstanding.arrived();
+    if (outstanding.isSendingLost) this.#unanswered.stayBusy(slot);
+    else this.#port.receive(slot);
+    this.pump();
   }
 
   #sleepUntil(atNs: number): void {
@@ -222,10 +272,19 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
   }
 
   #unqueuedEnded(status: number, error: number): void {
+    const { stage } = this.#recovery;
+    const isOwn = stage !== Stage.Running;
     this.#outstanding.unqueuedInFlight = false;
-    if (this.#recovery.stage === Stage.Probing) this.#recovery.probed(status);
-    else if (this.#recovery.stage === Stage.ReadingLog) this.#logEnded(status, error);
-    else this.#finish(UNQUEUED_SLOT, status, error);
+    if (isCrcError(status, error) && this.#timer.mayRetry(isOwn ? OWN_COMMAND : UNQUEUED_SLOT)) {
+      // A command of the present stage is filled in again anyway.
+      this.#outstanding.unqueuedWaiting ||= !isOwn;
+      return;
+    }
+    if (stage === Stage.Probing) {
+      this.#recovery.probed(status);
+      if (this.#recovery.stage === Stage.Running) this.#timer.ready();
+    } else if (stage === Stage.ReadingLog) this.#logEnded(status, error);
+    else this.#endings.finish(UNQUEUED_SLOT, status, error);
   }
 
   /**
@@ -235,8 +294,13 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
   #refused(status: number, error: number): void {
     const tag = this.#outstanding.lastSent;
     if (this.#recovery.stage !== Stage.Running || !this.#outstanding.has(tag)) return;
+    if (this.#timer.isRunning && (status & AtaStatus.DeviceFault) === 0) {
+      // Whoever missed the queue error learns of it here.
+      this.queueFailed(status, error);
+      return;
+    }
     this.#outstanding.ended(tag);
-    this.#finish(tag, status, error);
+    this.#endings.finish(tag, status, error);
   }
 
   /**
@@ -245,10 +309,12 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
    */
   #logEnded(status: number, error: number): void {
     const discarded = this.#outstanding.discard();
+    this.#timer.stop();
+    this.#timer.ready();
     if ((status & AtaStatus.Error) !== 0) {
       this.#recovery.logFailed();
       for (let tag = 0; tag < QUEUED_TAGS; tag++) {
-        if (((discarded >>> tag) & 1) !== 0) this.#finish(tag, status, error);
+        if (((discarded >>> tag) & 1) !== 0) this.#endings.finish(tag, status, error);
       }
       return;
     }
@@ -257,45 +323,39 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
     if (failure === undefined || !failure.isQueued) return;
     const bit = 1 << failure.tag;
     if ((discarded & bit) === 0) return;
+    if (isCrcError(failure.status, failure.error) && this.#timer.mayRetry(failure.tag)) return;
     this.#outstanding.resend &= ~bit;
     this.resultLba = failure.lba;
-    this.#finish(failure.tag, failure.status, failure.error);
+    this.#endings.finish(failure.tag, failure.status, failure.error);
   }
 
-  #finish(slot: number, status: number, error: number): void {
-    this.#source.completed(this, slot, status, error);
-    this.#releaseData(slot, (status & AtaStatus.Error) !== 0);
+  /** Nobody has answered in time: COMRESET, and all is sent again after the probe. */
+  #timedOut(): void {
+    this.#issue.disarm();
+    this.#wake.disarm();
+    if (this.#unanswered.sendAgain()) this.#port.comReset();
+    else this.pump();
   }
 
-  /** The adapter owns the handles of a write it sent and of a read it received. */
-  #releaseData(slot: number, failed: boolean): void {
-    if (failed && this.#registers.isRead(slot)) return;
-    const { data } = this;
-    const at = slot * PAGES_PER_COMMAND;
-    const end = at + this.pagesOf(slot);
-    for (let i = at; i < end; i++) {
-      if (data[i]! < 0) {
-        this.#contents.release(data[i]!);
-        data[i] = 0;
-      }
-    }
+  /** The drive is gone: the source's next command fails. */
+  #refuseNext(): void {
+    const slot = this.#endings.refuseNext(this.nowNs);
+    if (slot === NOT_BEFORE) this.#sleepUntil(this.#source.wakeAtNs);
+    else if (slot !== NOTHING_YET) this.pump();
   }
 
   #loseAll(): void {
     const outstanding = this.#outstanding;
-    for (let tag = 0; tag < QUEUED_TAGS; tag++) if (outstanding.uses(tag)) this.#lose(tag);
+    for (let tag = 0; tag < QUEUED_TAGS; tag++) if (outstanding.uses(tag)) this.#endings.lose(tag);
     this.#recovery.unpark();
     const isSources = outstanding.unqueuedWaiting || this.#recovery.stage === Stage.Running;
-    if (isSources && outstanding.uses(UNQUEUED_SLOT)) this.#lose(UNQUEUED_SLOT);
+    if (isSources && outstanding.uses(UNQUEUED_SLOT)) this.#endings.lose(UNQUEUED_SLOT);
     outstanding.clear();
+    this.#timer.stop();
+    this.#timer.ready();
     this.#issue.disarm();
     this.#wake.disarm();
     this.#recovery.stage = Stage.Down;
-  }
-
-  #lose(slot: number): void {
-    this.#source.lost(this, slot);
-    this.#releaseData(slot, true);
   }
 
   save(): Saved {
@@ -303,6 +363,7 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
       registers: this.#registers.save(this.#outstanding),
       recovery: this.#recovery.save(),
       outstanding: this.#outstanding.save(),
+      timer: this.#timer.save(),
       ...{ resultLba: this.resultLba, resultCount: this.resultCount, sentCount: this.sentCount },
       queueDepth: this.#queueDepth,
       source: this.#source.save(),
@@ -315,8 +376,13 @@ export class HostAdapter implements HostSide, AlarmOwner, Saveable {
     this.sentCount = saved.sentCount as number;
     this.#queueDepth = saved.queueDepth as number;
     this.#outstanding.restore(saved.outstanding as Saved);
+    this.#timer.restore(saved.timer as Saved);
     this.#recovery.restore(saved.recovery as Saved);
     this.#registers.restore(saved.registers as Saved, this.#outstanding);
     this.#source.restore(saved.source as Saved);
   }
+}
+
+function isCrcError(status: number, error: number): boolean {
+  return (status & AtaStatus.Error) !== 0 && (error & AtaError.InterfaceCrc) !== 0;
 }

@@ -57,6 +57,12 @@ export class HostRegisters {
     return pagesTouched(this.lba[slot]!, this.feature[slot]! || 65536);
   }
 
+  /** Handles of a slot's pages of user data, where they are. */
+  dataOf(slot: number): Int32Array {
+    const at = slot * PAGES_PER_COMMAND;
+    return this.data.subarray(at, at + this.pagesOf(slot));
+  }
+
   /** Whether a slot's command brings user data to the host. */
   isRead(slot: number): boolean {
     if (slot !== UNQUEUED_SLOT) return this.opcode[slot] === AtaOpcode.ReadFpdmaQueued;

@@ -16,6 +16,10 @@ export class Outstanding {
   resend = 0;
   /** Slot whose command FIS is on the link, NO_SLOT when none is. */
   sending = NO_SLOT;
+  /** That command FIS is lost. */
+  isSendingLost = false;
+  /** BSY stays set in the host's registers: nothing may be sent until a reset. */
+  isBusy = false;
   /** Slot of the last command FIS that arrived. */
   lastSent = NO_SLOT;
   /** The source's command for slot 32 waits for the queue to drain. */
@@ -72,6 +76,18 @@ export class Outstanding {
     return tags;
   }
 
+  /**
+   * The drive is reset and everything is sent again: the tags `sent`, those that waited for it, and
+   * what is in slot 32 if `isUnqueuedSent` or if it waited.
+   */
+  interrupt(sent: number, isUnqueuedSent: boolean): void {
+    const resend = this.resend | sent;
+    const isWaiting = this.unqueuedWaiting || isUnqueuedSent;
+    this.clear();
+    this.resend = resend;
+    this.unqueuedWaiting = isWaiting;
+  }
+
   /** Whether the registers and data of a slot are in use. */
   uses(slot: number): boolean {
     if (this.sending === slot) return true;
@@ -84,6 +100,8 @@ export class Outstanding {
     this.tagCount = 0;
     this.resend = 0;
     this.sending = NO_SLOT;
+    this.isSendingLost = false;
+    this.isBusy = false;
     this.lastSent = NO_SLOT;
     this.unqueuedWaiting = false;
     this.unqueuedInFlight = false;
@@ -91,7 +109,11 @@ export class Outstanding {
 
   save(): Saved {
     const { tags, tagCount, resend, sending, lastSent, unqueuedWaiting, unqueuedInFlight } = this;
-    return { tags, tagCount, resend, sending, lastSent, unqueuedWaiting, unqueuedInFlight };
+    const { isSendingLost, isBusy } = this;
+    return {
+      ...{ tags, tagCount, resend, sending, lastSent, unqueuedWaiting, unqueuedInFlight },
+      ...{ isSendingLost, isBusy },
+    };
   }
 
   restore(saved: Saved): void {
@@ -100,6 +122,8 @@ export class Outstanding {
     this.resend = saved.resend as number;
     this.sending = saved.sending as number;
     this.lastSent = saved.lastSent as number;
+    this.isSendingLost = saved.isSendingLost as boolean;
+    this.isBusy = saved.isBusy as boolean;
     this.unqueuedWaiting = saved.unqueuedWaiting as boolean;
     this.unqueuedInFlight = saved.unqueuedInFlight as boolean;
   }

@@ -23,6 +23,8 @@ export enum Stage {
   Running,
   /** A queue error: reading log 10h. */
   ReadingLog,
+  /** The drive did not come back after several resets: every command fails. */
+  Gone,
 }
 
 /** Ultra DMA 6, in the count register of SET FEATURES 03h. */
@@ -43,6 +45,8 @@ type ParkedCommand = {
   count: number;
   device: number;
   payload: Uint8Array;
+  /** Handles of its pages of user data. */
+  data: Int32Array;
 };
 
 export class Recovery {
@@ -67,12 +71,17 @@ export class Recovery {
   /** The queue has failed; `waiting`: slot 32 holds a command of the source that is not sent. */
   beginLog(waiting: boolean): void {
     this.stage = Stage.ReadingLog;
-    if (!waiting) return;
+    if (waiting) this.park();
+  }
+
+  /** The source's command in slot 32 steps aside. */
+  park(): void {
     const { opcode, feature, lba, count, device, sectorData } = this.#registers;
     const slot = UNQUEUED_SLOT;
     this.#parked = {
       ...{ opcode: opcode[slot]!, feature: feature[slot]!, lba: lba[slot]! },
       ...{ count: count[slot]!, device: device[slot]!, payload: sectorData.slice() },
+      data: this.#registers.dataOf(slot).slice(),
     };
   }
 
@@ -95,7 +104,9 @@ export class Recovery {
       this.identify.set(this.#registers.sectorData.subarray(0, SECTOR_BYTES));
     }
     this.#probeAt++;
-    if (this.#probeAt === PROBE.length) this.stage = Stage.Running;
+    if (this.#probeAt < PROBE.length) return;
+    this.stage = Stage.Running;
+    this.unpark();
   }
 
   /** Log 10h was read: the command that failed, undefined when the log does not tell. */
@@ -117,9 +128,10 @@ export class Recovery {
     const parked = this.#parked;
     if (parked === null) return;
     this.#parked = null;
-    const { opcode, feature, lba, count, device, payload } = parked;
+    const { opcode, feature, lba, count, device, payload, data } = parked;
     this.#registers.unqueued(opcode, feature, lba, count, device);
     this.#registers.sectorData.set(payload);
+    this.#registers.dataOf(UNQUEUED_SLOT).set(data);
   }
 
   save(): Saved {
@@ -136,6 +148,6 @@ export class Recovery {
     this.identify.set(saved.identify as Uint8Array);
     this.#probeAt = saved.probeAt as number;
     const parked = saved.parked as ParkedCommand | null;
-    this.#parked = parked === null ? null : { ...parked, payload: parked.payload.slice() };
+    this.#parked = parked === null ? null : { ...parked };
   }
 }

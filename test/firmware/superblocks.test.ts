@@ -105,16 +105,16 @@ describe('superblocks: choices', () => {
 
   test('the victim is closed, at rest, and has the fewest valid slots', () => {
     const superblocks = table();
-    expect(superblocks.leastValid()).toBe(-1);
+    expect(superblocks.leastValid(16)).toBe(-1);
     for (let i = 0; i < 5; i++) superblocks.open(false, SuperblockState.Open);
     [9, 2, 4, 3, 1].forEach((valid, i) => {
       superblocks.validCount[i + 1] = valid;
     });
     for (const i of [1, 2, 3, 4]) superblocks.change(i, SuperblockState.Closed);
     superblocks.programsInFlight[2] = 1;
-    expect(superblocks.leastValid()).toBe(4); // 5 is open, 2 is being programmed
+    expect(superblocks.leastValid(16)).toBe(4); // 5 is open, 2 is being programmed
     superblocks.programsInFlight[2] = 0;
-    expect(superblocks.leastValid()).toBe(2);
+    expect(superblocks.leastValid(16)).toBe(2);
   });
 
   test('erasing counts wear and gives the superblock back', () => {

@@ -12,6 +12,8 @@ export const CLIENT_PACKAGES = {
   'qemu-img': 'qemu-utils',
   fio: 'fio',
   cmp: 'diffutils',
+  vcd2fst: 'gtkwave',
+  fst2vcd: 'gtkwave',
 } as const;
 
 export type ClientName = keyof typeof CLIENT_PACKAGES;

@@ -24,6 +24,11 @@ const GOALS: { [key: string]: { at: 'least' | 'most'; value: number; unit: strin
   stepBackMs: { at: 'most', value: 100, unit: 'ms' },
   millionEventsBackMs: { at: 'most', value: 5000, unit: 'ms' },
   recordingCostRatio: { at: 'most', value: 1.25, unit: 'x' },
+  eccCleanMBPerSecond: { at: 'least', value: 250, unit: 'MB/s' },
+  eccCorrect8Microseconds: { at: 'most', value: 60, unit: 'us' },
+  countedReadRatio: { at: 'most', value: 1.05, unit: 'x' },
+  imageOpenMs: { at: 'most', value: 1000, unit: 'ms' },
+  imageWriteRatio: { at: 'most', value: 1.25, unit: 'x' },
   nbdIops4k: { at: 'least', value: 40e3, unit: 'IOPS' },
   nbdMBPerSecond128k: { at: 'least', value: 400, unit: 'MB/s' },
 };

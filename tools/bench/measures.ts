@@ -11,6 +11,7 @@ import { History } from '../../hal/sim/history.ts';
 import { type Alarm, type AlarmOwner, Timeline } from '../../hal/sim/timeline.ts';
 import { RunError } from '../errors.ts';
 import { WorkloadRig } from '../workload/rig.ts';
+import { counted, ecc } from './flash.ts';
 import { type Figures, medians } from './median.ts';
 
 export interface Measure {
@@ -174,6 +175,8 @@ export const MEASURES: readonly Measure[] = [
   { name: 'fill256', says: '128 KiB over the whole 256 GB, standby, mount', run: fill256 },
   { name: 'memory512', says: '512 GB filled, standby, mount', run: memory512 },
   { name: 'steady', says: '4 KiB random over the whole aged 256 GB', run: steady },
+  { name: 'ecc', says: 'the exact code: clean codewords, codewords of 8 errors', run: ecc },
+  { name: 'counted', says: 'random reads with counted bit errors and without', run: counted },
   { name: 'going-back', says: 'one and a million events back on a filled drive', run: goingBack },
 ];
 

@@ -4,12 +4,16 @@
  * `bf3 --help` stays quick.
  */
 import { Command } from 'commander';
+import * as age from '../age/command.ts';
 import * as bench from '../bench/command.ts';
 import * as debug from '../debug/command.ts';
 import * as demo from '../demo/command.ts';
 import * as dump from '../dump/command.ts';
+import * as fault from '../fault/command.ts';
+import * as image from '../image/command.ts';
 import * as replay from '../replay/command.ts';
 import * as serve from '../serve/command.ts';
+import * as trace from '../trace/command.ts';
 import { packageVersion } from './version.ts';
 
 /** What every `tools/<family>/command.ts` exports. */
@@ -27,7 +31,9 @@ export interface CommandGroup {
 /** Every family of commands; a new one is imported above and added here. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { heading: 'Run a drive:', modules: [demo, serve, replay] },
-  { heading: 'Look inside:', modules: [debug, dump] },
+  { heading: 'Look inside:', modules: [debug, dump, trace] },
+  { heading: 'Make it fail:', modules: [fault, age] },
+  { heading: 'Keep its flash:', modules: [image] },
   { heading: 'Measure:', modules: [bench] },
 ];
 

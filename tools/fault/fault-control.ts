@@ -89,14 +89,14 @@ function add(target: FaultTarget, request: Request): object {
   return { count: parsed.length, ids: parsed.map((fault) => target.faults.add(fault, seed)) };
 }
 
-function lift({ faults }: FaultTarget, { id, all = false }: Request): object {
-  if (all === true && id === undefined) return { liftedCount: faults.liftAll() };
-  if (all !== false || !Number.isSafeInteger(id)) {
-    throw new UsageError('"fault.lift" needs either "id", a number, or "all": true');
+function lift({ faults }: FaultTarget, { fault, all = false }: Request): object {
+  if (all === true && fault === undefined) return { liftedCount: faults.liftAll() };
+  if (all !== false || !Number.isSafeInteger(fault)) {
+    throw new UsageError('"fault.lift" needs either "fault", its number, or "all": true');
   }
-  const found = faults.list().find((fault) => fault.id === id);
+  const found = faults.list().find(({ id }) => id === fault);
   if (found === undefined) {
-    throw new UsageError(`there is no fault ${id}; fault.list tells which there are`);
+    throw new UsageError(`there is no fault ${fault}; fault.list tells which there are`);
   }
   faults.lift(found.id);
   return { liftedCount: found.lifted ? 0 : 1 };

@@ -7,7 +7,7 @@ import { Geometry } from '../../hal/geometry.ts';
 import { driveProfile } from '../cli/arguments.ts';
 import { nearest } from '../cli/suggest.ts';
 import { RunError, UsageError } from '../errors.ts';
-import { type ControlClient, withControl } from './client.ts';
+import { type ControlClient, withControl } from '../serve/control-client.ts';
 import type { FaultRow } from './fault-control.ts';
 import {
   FAULT_OPTIONS,
@@ -88,7 +88,7 @@ export async function runLift(
     throw new UsageError(`"${id}"; expected the number of a fault, see bf3 fault list`);
   });
   const liftedCount = await withControl(socketOf(options), async (client) => {
-    const requests = all ? [{ all: true }] : numbers.map((id) => ({ id }));
+    const requests = all ? [{ all: true }] : numbers.map((fault) => ({ fault }));
     let count = 0;
     for (const request of requests) {
       const answer = await client.ask({ cmd: 'fault.lift', ...request });

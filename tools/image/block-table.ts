@@ -44,6 +44,11 @@ export class BlockTable implements BlockStates {
     return this.cells[blockIndex * BLOCK_CELLS + ERASE_COUNT]!;
   }
 
+  /** Pages below this one are used, as far as programs and loads have told. */
+  nextPageOf(blockIndex: number): number {
+    return this.cells[blockIndex * BLOCK_CELLS + NEXT_PAGE]!;
+  }
+
   /** Reads every record. */
   read(): void {
     const { blocks } = this.#layout.geometry;

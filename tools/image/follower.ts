@@ -7,10 +7,10 @@
 import { ByteContent } from '../../hal/content/byte-content.ts';
 import type { Content } from '../../hal/content/content.ts';
 import { isMetadata } from '../../hal/content/metadata-pages.ts';
-import { HISTORY_CELLS } from '../../nand/block-history.ts';
+import { BlockFlag, HISTORY_CELLS } from '../../nand/block-history.ts';
 import type { PageStore } from '../../nand/page-store.ts';
 import type { StoreFollower } from '../../nand/store-follower.ts';
-import { BLOCK_CELLS, BlockState, SlotKind } from './format.ts';
+import { BLOCK_CELLS, BlockState, encodeRber, NEXT_PAGE, SlotKind } from './format.ts';
 import type { ImageFile, SlotSource } from './image-file.ts';
 import { setHome } from './load.ts';
 import type { SlotValues } from './page-records.ts';
@@ -33,18 +33,14 @@ export class ImageFollower implements StoreFollower, SlotSource {
   }
 
   programmed(firstSlot: number, count: number): void {
-    const { geometry } = this.#store;
-    for (let slot = firstSlot; slot < firstSlot + count; slot += geometry.slotsPerPage) {
-      const block = geometry.blockIndexOf(slot);
-      // Its first page: the record that is written now says when that was.
-      if (this.#image.blocks.blockStates[block] === BlockState.Erased) this.#takeHistory(block);
+    const { slotsPerPage } = this.#store.geometry;
+    if (this.#isNew(firstSlot, count)) {
+      this.#write(firstSlot, count);
+      return;
     }
-    this.#image.writeUnit(firstSlot, count, this);
-    for (let slot = firstSlot; slot < firstSlot + count; slot++) {
-      const content = this.#store.contentOf(slot);
-      if (content >= 0) continue;
-      if (this.#contents instanceof ByteContent) this.#contents.settleAt(content, slot);
-      else if (isMetadata(content)) this.#contents.metadata.settleAt(content, slot);
+    for (let slot = firstSlot; slot < firstSlot + count; slot += slotsPerPage) {
+      if (this.#isNew(slot, slotsPerPage)) this.#write(slot, slotsPerPage);
+      else this.#image.writeDamage(slot, this.damageOf(slot));
     }
   }
 
@@ -68,24 +64,72 @@ export class ImageFollower implements StoreFollower, SlotSource {
   }
 
   /**
-   * Brings everything to the disk, what blocks have been through since they were opened too: reads
-   * and instants are only written here.
+   * Brings everything to the disk, what blocks have been through since they were opened too: reads,
+   * instants and what cut operations have left are only written here.
    */
   sync(): void {
-    const { blocks } = this.#image;
+    const { blocks, geometry } = this.#image;
+    for (const { block, page } of this.#store.damage.list()) {
+      this.programmed(geometry.pageSlotOf(block, page), geometry.slotsPerPage);
+    }
     for (let block = 0; block < blocks.blockStates.length; block++) {
       if (blocks.blockStates[block] !== BlockState.Damaged) this.#takeHistory(block);
     }
     this.#image.sync();
   }
 
-  /** Hands the cells of a block to the image when they differ. */
+  damageOf(firstSlot: number): number {
+    const { geometry, history, damage } = this.#store;
+    const block = geometry.blockIndexOf(firstSlot);
+    if ((history.flagsOf(block) & BlockFlag.Damaged) === 0) return 0;
+    return encodeRber(damage.rberOf(block, geometry.pageOf(firstSlot)));
+  }
+
+  /** All pages of a run are used in the store and not in the image: faults make it otherwise. */
+  #isNew(firstSlot: number, count: number): boolean {
+    const { geometry, history } = this.#store;
+    for (let slot = firstSlot; slot < firstSlot + count; slot += geometry.slotsPerPage) {
+      const block = geometry.blockIndexOf(slot);
+      const page = geometry.pageOf(slot);
+      if (page >= history.nextPageOf(block)) return false;
+      if (page < this.#image.blocks.nextPageOf(block)) return false;
+    }
+    return true;
+  }
+
+  #write(firstSlot: number, count: number): void {
+    const { geometry } = this.#store;
+    for (let slot = firstSlot; slot < firstSlot + count; slot += geometry.slotsPerPage) {
+      const block = geometry.blockIndexOf(slot);
+      // Its first page: the record that is written now says when that was.
+      if (this.#image.blocks.blockStates[block] === BlockState.Erased) this.#open(block);
+    }
+    this.#image.writeUnit(firstSlot, count, this);
+    for (let slot = firstSlot; slot < firstSlot + count; slot++) {
+      const content = this.#store.contentOf(slot);
+      if (content >= 0) continue;
+      if (this.#contents instanceof ByteContent) this.#contents.settleAt(content, slot);
+      else if (isMetadata(content)) this.#contents.metadata.settleAt(content, slot);
+    }
+  }
+
+  /** History of a block whose first page is programmed; the clock is never behind it. */
+  #open(blockIndex: number): void {
+    this.#takeHistory(blockIndex);
+    const minute = this.#store.history.lastMinuteOf(blockIndex);
+    if (minute <= this.#image.minute) return;
+    this.#image.minute = minute;
+    this.#image.writeClock();
+  }
+
+  /** Hands the cells of a block to the image when they differ; the next page it knows itself. */
   #takeHistory(blockIndex: number): void {
     const first = blockIndex * BLOCK_CELLS;
     const cells = this.#cellsOf(blockIndex);
-    const { cells: known } = this.#image.blocks;
+    const { blocks } = this.#image;
+    cells[NEXT_PAGE] = blocks.nextPageOf(blockIndex);
     for (let i = 0; i < BLOCK_CELLS; i++) {
-      if (cells[i] === known[first + i]) continue;
+      if (cells[i] === blocks.cells[first + i]) continue;
       this.#image.writeBlock(blockIndex, cells);
       return;
     }

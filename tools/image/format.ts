@@ -49,7 +49,8 @@ export const SessionRecord = record({
   reserved1: reserved(3),
   /** Times the file was opened for writing. */
   openings: u32,
-  reserved8: reserved(4),
+  /** The retention clock when it was written last: whole minutes at 30 C. */
+  minute: u32,
   crc: u32,
 });
 
@@ -106,8 +107,21 @@ export const PageHead = record({
   reserved6: reserved(2),
   /** Erase count of the block at the time of the program. */
   eraseCount: s32,
-  reserved12: reserved(4),
+  /** Bit error rate that a failed or cut operation has left on the page, in units of 2^-32. */
+  damage: u32,
 });
+
+/** A bit error rate, 0 to 0.5, as page records hold it; one above 0 stays above 0. */
+export function encodeRber(rber: number): number {
+  return rber <= 0 ? 0 : Math.max(1, Math.round(Math.min(rber, 0.5) * RBER_ONE));
+}
+
+/** The bit error rate of a page record's `damage`. */
+export function decodeRber(damage: number): number {
+  return (damage >>> 0) / RBER_ONE;
+}
+
+const RBER_ONE = 2 ** 32;
 
 /** What a slot of a programmed page holds. */
 export enum SlotKind {

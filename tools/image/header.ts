@@ -17,7 +17,7 @@ import {
   JSON_BYTES_MAX,
   MAGIC,
 } from './format.ts';
-import type { PositionalFile } from './positional-file.ts';
+import { PositionalFile } from './positional-file.ts';
 
 /** What the pages of an image are: real bytes, or tags (hal/content). */
 export type ContentKind = 'bytes' | 'tags';
@@ -102,6 +102,19 @@ export function readHeader(file: PositionalFile): { header: ImageHeader; layout:
     throw new RunError(`${path}: byte ${at}: ${fault}: it has ${fileBytes} bytes, ${right}`);
   }
   return { header, layout };
+}
+
+/**
+ * What an image says of itself; nobody else's writing is waited for, and no lock is taken.
+ * @throws RunError as readHeader does
+ */
+export function headerOf(path: string): ImageHeader {
+  const file = new PositionalFile(path, 'r');
+  try {
+    return readHeader(file).header;
+  } finally {
+    file.close();
+  }
 }
 
 /**

@@ -28,7 +28,12 @@ export interface SlotSource {
    * @returns the 4096 bytes of a slot whose kind has some, else null; good until the next call
    */
   slot(slot: number, into: SlotValues): Uint8Array | null;
+  /** Extra bit error rate of the page whose first slot this is, as encodeRber makes it. */
+  damageOf(firstSlot: number): number;
 }
+
+/** The bytes of a page are not to be had: its record or its data is damaged, or it has none. */
+export class PageLost extends RunError {}
 
 export interface OpenOptions {
   /** Nothing is written, no lock is taken. */
@@ -53,6 +58,8 @@ export class ImageFile {
   /** A sentence about a stale lock that was taken over, else null. */
   readonly takenOver: string | null;
   readonly blocks: BlockTable;
+  /** Retention clock in whole minutes at 30 C; in the file after `sync` or `close`. */
+  minute: number;
   readonly #file: PositionalFile;
   readonly #lock: ImageLock | null;
   readonly #unit: PageRecords;
@@ -109,6 +116,7 @@ export class ImageFile {
     this.readOnly = readOnly;
     this.wasClean = session.state === SessionState.Clean;
     this.openings = session.openings;
+    this.minute = session.minute;
     this.takenOver = lock?.takenOver ?? null;
     this.#file = file;
     this.#lock = lock;
@@ -118,7 +126,7 @@ export class ImageFile {
     this.blocks.read();
     if (readOnly) return;
     this.openings++;
-    writeSession(file, { state: SessionState.Open, openings: this.openings });
+    this.#writeSession(SessionState.Open);
   }
 
   /** Length of the file, and the bytes that it takes on disk. */
@@ -146,7 +154,21 @@ export class ImageFile {
       from = j + 1;
     }
     this.#writeData(firstSlot, from, count);
-    this.#writeRecords(firstSlot, PageState.Programmed);
+    this.#writeRecords(firstSlot, PageState.Programmed, source);
+  }
+
+  /** Writes another damage into the record of a programmed page; nothing when it is there. */
+  writeDamage(firstSlot: number, damage: number): void {
+    this.#checkWritable();
+    if (this.readRecord(firstSlot, this.#values) !== PageState.Programmed) return;
+    const cache = this.#cache;
+    const page = this.layout.pageOf(firstSlot);
+    const index = page - cache.firstPage;
+    if (cache.damageOf(index) === damage) return;
+    cache.setDamage(index, damage);
+    const { pageRecordBytes } = this.layout;
+    const at = this.layout.pageRecordAt(page);
+    this.#file.write(at, cache.bytes, index * pageRecordBytes, pageRecordBytes);
   }
 
   /** The first step of `writeUnit` alone: the pages read as interrupted until they are written. */
@@ -166,7 +188,7 @@ export class ImageFile {
       this.blocks.enter(blockIndex, BlockState.Written);
     }
     this.#unit.begin(firstPage, pages);
-    this.#writeRecords(firstSlot, PageState.Programming);
+    this.#writeRecords(firstSlot, PageState.Programming, null);
   }
 
   /**
@@ -197,13 +219,13 @@ export class ImageFile {
 
   /**
    * Fills `into` with the 4096 bytes of a slot: zeros where it stores none.
-   * @throws RunError when the slot is damaged, interrupted or erased
+   * @throws PageLost when the slot is damaged, interrupted or erased
    */
   readData(slot: number, into: Uint8Array): void {
     const state = this.readRecord(slot, this.#values);
     if (state !== PageState.Programmed) {
       const name = PageState[state].toLowerCase();
-      throw new RunError(`${this.path}: ${this.geometry.describe(slot)}: the page is ${name}`);
+      throw new PageLost(`${this.path}: ${this.geometry.describe(slot)}: the page is ${name}`);
     }
     const { kind, dataCrc: expected } = this.#values;
     if (!hasData(kind)) {
@@ -214,7 +236,7 @@ export class ImageFile {
     if ((dataCrc(into.subarray(0, SLOT_BYTES)) | 0) === expected) return;
     const at = `byte ${this.layout.slotDataAt(slot)}`;
     const place = this.geometry.describe(slot);
-    throw new RunError(`${this.path}: ${at}: ${place}: the data does not match its checksum`);
+    throw new PageLost(`${this.path}: ${at}: ${place}: the data does not match its checksum`);
   }
 
   /** What lies in the data area, unchecked. */
@@ -253,7 +275,14 @@ export class ImageFile {
   sync(): void {
     this.#checkWritable();
     this.blocks.flush();
+    this.writeClock();
     this.#file.sync();
+  }
+
+  /** Writes the retention clock alone: a killed program has it then. */
+  writeClock(): void {
+    this.#checkWritable();
+    this.#writeSession(SessionState.Open);
   }
 
   /** Closes the image; one that was written is synced and marked as clean. Safe to call twice. */
@@ -262,7 +291,7 @@ export class ImageFile {
     try {
       if (this.readOnly) return;
       this.sync();
-      writeSession(this.#file, { state: SessionState.Clean, openings: this.openings });
+      this.#writeSession(SessionState.Clean);
       this.#file.sync();
     } finally {
       this.abandon();
@@ -298,12 +327,18 @@ export class ImageFile {
     this.#file.write(at, this.#data, from * SLOT_BYTES, (end - from) * SLOT_BYTES);
   }
 
-  #writeRecords(firstSlot: number, state: PageState): void {
+  #writeSession(state: SessionState): void {
+    const { openings, minute } = this;
+    writeSession(this.#file, { state, openings, minute });
+  }
+
+  #writeRecords(firstSlot: number, state: PageState, source: SlotSource | null): void {
     const records = this.#unit;
     const { slotsPerPage } = this.geometry;
     for (let i = 0; i < records.count; i++) {
-      const blockIndex = this.geometry.blockIndexOf(firstSlot + i * slotsPerPage);
-      records.seal(i, state, this.blocks.eraseCountOf(blockIndex));
+      const slot = firstSlot + i * slotsPerPage;
+      const eraseCount = this.blocks.eraseCountOf(this.geometry.blockIndexOf(slot));
+      records.seal(i, state, eraseCount, source === null ? 0 : source.damageOf(slot));
     }
     const at = this.layout.pageRecordAt(records.firstPage);
     this.#file.write(at, records.bytes, 0, records.count * this.layout.pageRecordBytes);

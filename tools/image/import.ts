@@ -151,6 +151,11 @@ class Importer implements SlotSource {
     return into.kind === SlotKind.Zeros ? null : data;
   }
 
+  /** Of a page that can be decoded a chip reader knows no damage. */
+  damageOf(): number {
+    return 0;
+  }
+
   /** Erase count and history come from the manifest; the next page from the pages. */
   #startBlock(die: number, block: number): void {
     const blockIndex = this.#geometry.blockIndex(die, block);

@@ -16,6 +16,8 @@ export interface ImageInfo {
   readonly header: ImageHeader;
   readonly wasClean: boolean;
   readonly openings: number;
+  /** Retention clock: how old the flash is, in whole minutes at 30 C. */
+  readonly minute: number;
   /** Length of the file, and what it takes on disk. */
   readonly fileBytes: number;
   readonly diskBytes: number;
@@ -37,11 +39,11 @@ export interface ImageInfo {
 const BINS = 10;
 
 export function imageInfo(image: ImageFile): ImageInfo {
-  const { path, header, wasClean, openings, blocks: table } = image;
+  const { path, header, wasClean, openings, minute, blocks: table } = image;
   const count = (wanted: BlockState) =>
     table.blockStates.reduce((sum, state) => sum + (state === wanted ? 1 : 0), 0);
   return {
-    ...{ path, version: IMAGE_VERSION, header, wasClean, openings, ...image.sizes() },
+    ...{ path, version: IMAGE_VERSION, header, wasClean, openings, minute, ...image.sizes() },
     blocks: {
       total: table.blockStates.length,
       erased: count(BlockState.Erased),

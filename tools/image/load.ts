@@ -10,7 +10,7 @@ import { SECTOR_BYTES, SECTORS_PER_SLOT, SLOT_BYTES } from '../../hal/sim/units.
 import { HISTORY_CELLS } from '../../nand/block-history.ts';
 import type { PageStore } from '../../nand/page-store.ts';
 import { RunError } from '../errors.ts';
-import { BLOCK_CELLS, BlockState, ERASE_COUNT, PageState, SlotKind } from './format.ts';
+import { BLOCK_CELLS, BlockState, decodeRber, ERASE_COUNT, PageState, SlotKind } from './format.ts';
 import type { ContentKind } from './header.ts';
 import type { ImageFile } from './image-file.ts';
 import { PageRecords, SlotValues } from './page-records.ts';
@@ -67,9 +67,12 @@ export function loadImage(image: ImageFile, store: PageStore, contents: Content)
       const state = records.stateOf(i, blocks);
       if (state === PageState.Erased) continue;
       loader.usePage(slot);
+      blocks.use(geometry.blockIndexOf(slot), geometry.pageOf(slot) + 1);
       if (state === PageState.Programmed) {
         report.programmedPages++;
         loader.loadPage(i, slot);
+        const rber = decodeRber(records.damageOf(i));
+        store.damagePage(geometry.blockIndexOf(slot), geometry.pageOf(slot), rber);
         continue;
       }
       const list = state === PageState.Damaged ? report.damagedPages : report.interruptedPages;
@@ -80,11 +83,17 @@ export function loadImage(image: ImageFile, store: PageStore, contents: Content)
   return report;
 }
 
-/** Erase count and history of a block; the next page comes from the page records. */
+/**
+ * Erase count and history of a block; the next page comes from the page records. Of a block that
+ * has none the store knows more: the maker's mark.
+ */
 function loadCells({ blocks }: ImageFile, store: PageStore, block: number): void {
+  const { table } = store.history;
+  const cells = blocks.cells.subarray(block * BLOCK_CELLS, (block + 1) * BLOCK_CELLS);
+  if (cells.every((cell) => cell === 0)) return;
+  const first = block * HISTORY_CELLS;
   for (let i = ERASE_COUNT; i < BLOCK_CELLS; i++) {
-    const cell = blocks.cells[block * BLOCK_CELLS + i]!;
-    if (cell !== 0) store.history.table.write(block * HISTORY_CELLS + i, cell);
+    if (table.values[first + i] !== cells[i]) table.write(first + i, cells[i]!);
   }
 }
 

@@ -26,7 +26,7 @@ export function makeImage(path: string, header: ImageHeader): void {
     try {
       file.setLength(layout.fileBytes);
       file.write(0, bytes);
-      writeSession(file, { state: SessionState.Clean, openings: 0 });
+      writeSession(file, { state: SessionState.Clean, openings: 0, minute: 0 });
       file.sync();
     } finally {
       file.close();

@@ -18,6 +18,7 @@ import {
 const CRC = PageHead.offsetOf('crc') / 4;
 const STATE = PageHead.offsetOf('state') / 4;
 const ERASES = PageHead.offsetOf('eraseCount') / 4;
+const DAMAGE = PageHead.offsetOf('damage') / 4;
 const FIRST_SLOT = PageHead.span / 4;
 const SLOT_WORDS = SlotRecord.span / 4;
 const WORD = SlotRecord.offsetOf('pageWord') / 4;
@@ -80,13 +81,29 @@ export class PageRecords {
     words[at + KIND] = values.kind | (values.badSectors << 8);
   }
 
-  /** Completes the record of the page `index` of the run. */
-  seal(index: number, state: PageState, eraseCount: number): void {
+  /**
+   * Completes the record of the page `index` of the run.
+   * @param damage extra bit error rate as encodeRber makes it
+   */
+  seal(index: number, state: PageState, eraseCount: number, damage: number): void {
     const first = index * this.#layout.pageRecordWords;
     const words = this.#words;
     words[first + STATE] = state | (this.#slotsPerPage << 8);
     words[first + ERASES] = eraseCount;
+    words[first + DAMAGE] = damage;
     words[first + CRC] = this.#crcOf(index);
+  }
+
+  /** Extra bit error rate of the page `index` as its record has it. */
+  damageOf(index: number): number {
+    return this.#words[index * this.#layout.pageRecordWords + DAMAGE]! >>> 0;
+  }
+
+  /** Changes the damage of a complete record. */
+  setDamage(index: number, damage: number): void {
+    const first = index * this.#layout.pageRecordWords;
+    this.#words[first + DAMAGE] = damage;
+    this.#words[first + CRC] = this.#crcOf(index);
   }
 
   /** Reads a slot of the run. */

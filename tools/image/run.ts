@@ -59,6 +59,7 @@ export function runInfo(path: string, options: ReportOptions, write = toOutput):
     `geometry     ${geometry.channels} channels x ${geometry.diesPerChannel} dies, ${planes}`,
     `size         ${formatBytes(info.fileBytes)}, on disk ${formatBytes(info.diskBytes)}`,
     `closed       ${clean}; opened for writing ${formatCount(info.openings)} times`,
+    `age          ${formatCount(info.minute)} minutes at 30 C`,
     `blocks       ${formatCount(held)} of ${formatCount(blocks.total)} hold something`,
     `             ${blocks.erasing} with an interrupted erase, ${blocks.damaged} damaged`,
     `erase count  ${eraseCount.least} to ${eraseCount.most}, mean ${mean}`,

@@ -8,10 +8,13 @@ export interface Session {
   readonly state: SessionState;
   /** Times the image was opened for writing. */
   readonly openings: number;
+  /** Retention clock, in whole minutes at 30 C. */
+  readonly minute: number;
 }
 
 export function writeSession(file: PositionalFile, session: Session): void {
-  const values = { state: session.state, openings: session.openings };
+  const { state, openings, minute } = session;
+  const values = { state, openings, minute };
   const crc = crc32Of(SessionRecord.encode({ ...values, crc: 0 }));
   file.write(SESSION_AT, SessionRecord.encode({ ...values, crc }));
 }

@@ -1,7 +1,9 @@
 /** What the control socket can ask of a served drive. */
 
 import type { Drive } from '../../firmware/drive.ts';
+import { AGE_VERBS, ageControl } from '../age/age-control.ts';
 import { RunError, UsageError } from '../errors.ts';
+import { FAULT_VERBS, faultControl } from '../fault/fault-control.ts';
 import type { RequestQueue } from './drive-backend.ts';
 import { type EmulatorLoop, LoopMode } from './emulator-loop.ts';
 
@@ -17,6 +19,10 @@ export interface ControlledDrive {
   readonly drive: Drive;
   readonly queue: RequestQueue;
   readonly loop: EmulatorLoop;
+  /** The run is recorded: nothing may change it that a record does not hold. */
+  readonly isRecorded: boolean;
+  /** The drive has been aged: keeps its clock where the flash is kept. */
+  readonly keepClock: () => void;
   /** Writes the machine to a snapshot file. */
   readonly saveSnapshot: (path: string) => void;
   /** Clients of the block device now. */
@@ -54,6 +60,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   dump,
   save,
   status,
+  ...Object.fromEntries(AGE_VERBS.map((verb) => [verb, age])),
+  ...Object.fromEntries(FAULT_VERBS.map((verb) => [verb, fault])),
 };
 
 /** Names of the commands, for errors and documentation. */
@@ -91,11 +99,14 @@ function runTo(target: ControlledDrive, ordinal: number, ns: number): Promise<ob
 function status(target: ControlledDrive): object {
   const { drive, queue, loop } = target;
   const { panic, timeline } = drive;
+  const { clock } = drive.array.media;
   return {
     ...instantOf(target),
     profile: drive.profile.id,
     realtime: loop.realtime,
     lostNs: loop.pacer.lostNs,
+    minute: clock.minute,
+    celsius: clock.celsius,
     hash: timeline.hash,
     next: timeline.nextName,
     nextNs: Number.isFinite(timeline.nextNs) ? timeline.nextNs : null,
@@ -104,6 +115,26 @@ function status(target: ControlledDrive): object {
     waiting: queue.waitingCount,
     panic: panic === null ? null : { ...panic },
   };
+}
+
+function age(target: ControlledDrive, request: ControlRequest): object {
+  checkUnrecorded(target, request);
+  const answer = ageControl(target.drive.array.media.clock, request);
+  target.keepClock();
+  return { ...instantOf(target), ...answer };
+}
+
+function fault(target: ControlledDrive, request: ControlRequest): object {
+  const { faults, geometry, dram, ops } = target.drive;
+  if (request.cmd === 'fault.add' && request.check !== true) checkUnrecorded(target, request);
+  const limits = { geometry, dramRegions: dram.regions, descriptors: ops.capacity };
+  return faultControl({ faults, limits }, request);
+}
+
+function checkUnrecorded({ isRecorded }: ControlledDrive, { cmd }: ControlRequest): void {
+  if (!isRecorded) return;
+  const why = 'this run is recorded, and a record holds host commands only';
+  throw new RunError(`no "${String(cmd)}": ${why}`);
 }
 
 async function dump(target: ControlledDrive, request: ControlRequest): Promise<object> {

@@ -14,6 +14,7 @@ import { SECTOR_BYTES, SECTORS_PER_SLOT, SLOT_BYTES } from '../../hal/sim/units.
 import type { HostAdapter } from '../../sata/host/adapter.ts';
 import { CommandQueue } from '../../sata/host/command-queue.ts';
 import { RunError } from '../errors.ts';
+import { PageLost } from '../image/image-file.ts';
 import { pushExtents } from './extents.ts';
 import { HostOp, HostQueue, QUEUED_SECTORS_MAX, TRIM_SECTORS_MAX } from './host-queue.ts';
 import { type BackendRequest, type NbdBackend, NbdError, NbdKind } from './nbd/backend.ts';
@@ -57,6 +58,8 @@ export class RequestQueue extends HostQueue {
   readonly #page = new Uint8Array(SLOT_BYTES);
   /** Told that a job without a request has ended. */
   onOwnEnded: (failed: boolean) => void = () => {};
+  /** Told of a read that fails because the image has lost a page. */
+  onPageLost: (reason: string) => void = () => {};
 
   constructor(contents: ByteContent) {
     super();
@@ -127,8 +130,8 @@ export class RequestQueue extends HostQueue {
 
   protected override ended(adapter: HostAdapter, slot: number, failed: boolean): void {
     const job = this.#jobs[this.slotOwner[slot]!]!;
-    if (failed) job.failed = true;
-    else if (this.slotOp[slot] === HostOp.Read) this.#unload(adapter, slot, job.data);
+    const isRead = !failed && this.slotOp[slot] === HostOp.Read;
+    if (failed || (isRead && !this.#unloadSafely(adapter, slot, job.data))) job.failed = true;
     job.left--;
     if (job.left === 0) this.#finished.push(job);
   }
@@ -144,6 +147,18 @@ export class RequestQueue extends HostQueue {
 
   override restore(): void {
     this.clear();
+  }
+
+  /** False when what the read brought is not to be had: the flash is whole, its image is not. */
+  #unloadSafely(adapter: HostAdapter, slot: number, data: Uint8Array): boolean {
+    try {
+      this.#unload(adapter, slot, data);
+      return true;
+    } catch (error) {
+      if (!(error instanceof PageLost)) throw error;
+      this.onPageLost(error.message);
+      return false;
+    }
   }
 
   /** Copies what a read brought into the request. */

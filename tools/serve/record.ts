@@ -34,6 +34,8 @@ export interface RecordHeader {
   readonly seed: string;
   /** Version of the program that wrote it. */
   readonly program: string;
+  /** The image that was made for the run; it was empty when the run began. */
+  readonly image?: string;
 }
 
 export interface RecordedCommand {
@@ -83,9 +85,10 @@ export class RecordWriter implements CommandListener {
     } catch (error) {
       throw new RunError(`cannot write the record ${path}: ${messageOf(error)}`);
     }
-    const { profile, seed } = header;
+    const { profile, seed, image } = header;
     const format = { format: RECORD_FORMAT, version: RECORD_VERSION };
-    this.#line({ ...format, profile, seed, program: packageVersion() });
+    const named = image === undefined ? {} : { image };
+    this.#line({ ...format, profile, seed, program: packageVersion(), ...named });
     this.flush();
     this.#timer = setInterval(() => this.flush(), FLUSH_MS).unref();
   }

@@ -1,16 +1,19 @@
 /** Runs `bf3 serve` from the command line's options to the closing words. */
 
 import { once } from 'node:events';
+import type { DriveProfile } from '../../hal/profile.ts';
 import { driveProfile } from '../cli/arguments.ts';
 import { UsageError } from '../errors.ts';
+import { DriveImage } from '../image/drive-image.ts';
 import type { NbdListenTarget } from './nbd/address.ts';
 import type { NbdAddress } from './nbd/server.ts';
-import { DriveService } from './service.ts';
+import { DriveService, type ServeOptions } from './service.ts';
 import { summaryText } from './summary.ts';
 
 /** Options as the command line gives them. */
 export interface ServeCommandOptions {
-  readonly drive: string;
+  readonly drive?: string;
+  readonly image?: string;
   readonly socket?: string;
   readonly port?: number;
   readonly host?: string;
@@ -30,32 +33,85 @@ export interface ServeCommandOptions {
  */
 export async function runServe(options: ServeCommandOptions): Promise<void> {
   const target = targetOf(options);
-  const profile = driveProfile(options.drive);
-  const service = new DriveService({
-    profile,
+  // Before anything is opened: a signal that comes early ends it as cleanly as a late one.
+  const signal = new StopSignal();
+  try {
+    const service = serviceOf(options);
+    const address = await service.start(target);
+    process.stdout.write(
+      options.json === true
+        ? readyJson(options, service, address)
+        : welcome(options, service.drive.profile.id, address),
+    );
+    await signal.came;
+    await stop(service, options);
+  } finally {
+    signal.forget();
+  }
+}
+
+async function stop(service: DriveService, options: ServeCommandOptions): Promise<void> {
+  const { json, image = null } = options;
+  const summary = await service.stop();
+  const { stoppedBecause } = service;
+  process.stdout.write(
+    json === true
+      ? `${JSON.stringify({ event: 'stopped', stoppedBecause, image, ...summary })}\n`
+      : `\n${summaryText(summary)}`,
+  );
+  if (stoppedBecause !== null) process.exitCode = 1;
+}
+
+/** What is served when neither the command line nor an image says it. */
+const STANDARD_DRIVE = 'vector-256';
+const STANDARD_SEED = 'bf3';
+
+/** Builds the drive; with an image, out of it. */
+function serviceOf(options: ServeCommandOptions): DriveService {
+  const profile = options.drive === undefined ? undefined : driveProfile(options.drive);
+  const image = imageOf(options, profile);
+  try {
+    if (image !== null && !image.isNew && options.record !== undefined) {
+      const why = 'a record begins with an empty drive, or it could not be replayed';
+      throw new UsageError(`--record goes with a new image, and ${options.image} exists: ${why}`);
+    }
+    return new DriveService(serveOptions(options, profile, image));
+  } catch (error) {
+    image?.close();
+    throw error;
+  }
+}
+
+function imageOf(
+  { image, seed }: ServeCommandOptions,
+  profile: DriveProfile | undefined,
+): DriveImage | null {
+  if (image === undefined) return null;
+  const wanted = {
+    ...(profile === undefined ? {} : { profile }),
+    ...(seed === undefined ? {} : { seed }),
+  };
+  const standard = { profile: driveProfile(STANDARD_DRIVE), seed: STANDARD_SEED };
+  return DriveImage.open(image, wanted, standard);
+}
+
+function serveOptions(
+  options: ServeCommandOptions,
+  profile: DriveProfile | undefined,
+  image: DriveImage | null,
+): ServeOptions {
+  return {
+    profile: image?.profile ?? profile ?? driveProfile(STANDARD_DRIVE),
+    seed: image?.seed ?? options.seed ?? STANDARD_SEED,
     memoryBytes: options.memory,
     exportName: options.export,
     realtime: options.realtime ?? false,
-    ...(options.seed === undefined ? {} : { seed: options.seed }),
+    ...(image === null ? {} : { image }),
     ...(options.spillDir === undefined ? {} : { spillFolder: options.spillDir }),
     ...(options.control === undefined ? {} : { controlPath: options.control }),
     ...(options.record === undefined ? {} : { recordPath: options.record }),
     onNotice: (text) => process.stderr.write(`bf3: ${text}\n`),
-  });
-  const ended = signalled();
-  const address = await service.start(target);
-  process.stdout.write(
-    options.json === true ? readyJson(options, address) : welcome(options, address),
-  );
-  await ended;
-  const summary = await service.stop();
-  const { stoppedBecause } = service;
-  process.stdout.write(
-    options.json === true
-      ? `${JSON.stringify({ event: 'stopped', stoppedBecause, ...summary })}\n`
-      : `\n${summaryText(summary)}`,
-  );
-  if (stoppedBecause !== null) process.exitCode = 1;
+  };
 }
 
 function targetOf(options: ServeCommandOptions): NbdListenTarget {
@@ -71,22 +127,35 @@ function targetOf(options: ServeCommandOptions): NbdListenTarget {
 }
 
 /** The first SIGINT or SIGTERM; a second one ends the process as usual. */
-async function signalled(): Promise<void> {
-  const settled = new AbortController();
-  const wait = (signal: string) => once(process, signal, { signal: settled.signal });
-  await Promise.race([wait('SIGINT'), wait('SIGTERM')].map((one) => one.catch(() => {})));
-  settled.abort();
+class StopSignal {
+  readonly came: Promise<void>;
+  readonly #settled = new AbortController();
+
+  constructor() {
+    const { signal } = this.#settled;
+    const wait = (name: string) => once(process, name, { signal }).catch(() => {});
+    this.came = Promise.race(['SIGINT', 'SIGTERM'].map(wait)).then(() => this.forget());
+  }
+
+  forget(): void {
+    this.#settled.abort();
+  }
 }
 
-function readyJson(options: ServeCommandOptions, address: NbdAddress): string {
-  const { drive, control = null, record = null } = options;
-  return `${JSON.stringify({ event: 'ready', drive, ...address, control, record })}\n`;
+function readyJson(
+  options: ServeCommandOptions,
+  service: DriveService,
+  address: NbdAddress,
+): string {
+  const { control = null, record = null, image = null } = options;
+  const drive = service.drive.profile.id;
+  return `${JSON.stringify({ event: 'ready', drive, ...address, control, record, image })}\n`;
 }
 
-function welcome(options: ServeCommandOptions, { uri }: NbdAddress): string {
+function welcome(options: ServeCommandOptions, drive: string, { uri }: NbdAddress): string {
   const url = `'${uri}'`;
   const lines = [
-    `${options.drive} is served at ${uri}`,
+    `${drive} is served at ${uri}${options.image === undefined ? '' : `, kept in ${options.image}`}`,
     '',
     'Try:',
     `  nbdinfo ${url}`,

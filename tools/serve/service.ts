@@ -6,7 +6,9 @@ import { Drive } from '../../firmware/drive.ts';
 import { ByteContent } from '../../hal/content/byte-content.ts';
 import type { DriveProfile } from '../../hal/profile.ts';
 import { SLOT_BYTES } from '../../hal/sim/units.ts';
+import { formatBytes } from '../cli/format.ts';
 import { RunError } from '../errors.ts';
+import type { DriveImage } from '../image/drive-image.ts';
 import { ControlServer } from './control-server.ts';
 import { DriveBackend, RequestQueue } from './drive-backend.ts';
 import { EmulatorLoop, type WallClock } from './emulator-loop.ts';
@@ -28,6 +30,8 @@ export interface ServeOptions {
   readonly profile: DriveProfile;
   /** Default 'bf3'. */
   readonly seed?: string;
+  /** Where the flash is kept; of this profile and seed. The service closes it when it stops. */
+  readonly image?: DriveImage;
   /** Memory for what is written to the drive. Default 2 GiB. */
   readonly memoryBytes?: number;
   /** Folder of the spill file; the system's temporary folder when not given. */
@@ -55,19 +59,25 @@ export class DriveService {
   readonly #record: RecordWriter | null;
   readonly #control: ControlServer | null;
   readonly #controlPath: string;
+  readonly #image: DriveImage | null;
+  readonly #memoryBytes: number;
   #stopping: Promise<ServeSummary> | null = null;
   readonly #startedAt = process.hrtime.bigint();
   readonly #notice: (text: string) => void;
 
   /**
-   * Builds the drive; nothing runs yet.
-   * @throws RunError when the spill file or the record cannot be made
+   * Builds the drive, with what its image holds; nothing runs yet.
+   * @throws RunError when the spill file or the record cannot be made, or the image does not fit
    */
   constructor(options: ServeOptions) {
     const { profile, seed = 'bf3' } = options;
     this.#notice = options.onNotice ?? (() => {});
+    this.#memoryBytes = options.memoryBytes ?? DEFAULT_MEMORY_BYTES;
     this.#spill = new SpillFile(options.spillFolder);
-    const { drive, queue } = buildDrive(options, this.#spill, seed);
+    this.#image = options.image ?? null;
+    const { drive, queue } = buildDrive(profile, this.#memoryBytes, this.#spill, seed);
+    queue.onPageLost = (reason) => this.#notice(`a read failed: ${reason}`);
+    for (const text of this.#image?.notices(this.#image.attach(drive)) ?? []) this.#notice(text);
     this.drive = drive;
     this.queue = queue;
     this.loop = new EmulatorLoop(drive, queue, {
@@ -82,7 +92,7 @@ export class DriveService {
       closeTimeoutMs: CLOSE_MS,
       onViolation: (reason) => this.#notice(`a client was cut off: ${reason}`),
     });
-    this.#record = this.#openRecord(options.recordPath, profile.id, seed);
+    this.#record = this.#openRecord(options.recordPath, profile.id, seed, options.image?.file.path);
     this.#controlPath = options.controlPath ?? '';
     this.#control = this.#controlPath === '' ? null : this.#makeControl(seed);
   }
@@ -94,6 +104,7 @@ export class DriveService {
   async start(target: NbdListenTarget): Promise<NbdAddress> {
     try {
       this.#boot();
+      if (this.#refusesMedia) this.#notice(MEDIA_REFUSED);
       const address = await this.server.listen(target);
       await this.#control?.listen(this.#controlPath);
       this.loop.start();
@@ -116,12 +127,17 @@ export class DriveService {
   async #shutDown(): Promise<ServeSummary> {
     this.loop.resume();
     await this.server.close();
-    if (this.stoppedBecause === null) await this.#standBy();
+    if (this.stoppedBecause === null && !this.#refusesMedia) await this.#standBy();
     this.loop.end();
     this.#record?.end();
     await this.#closeAll();
     const wallNs = Number(process.hrtime.bigint() - this.#startedAt);
     return summarise(this.drive, this.server.stats, this.#spill, wallNs, this.loop.pacer.lostNs);
+  }
+
+  /** The mount has failed: the drive has its identity and no data. */
+  get #refusesMedia(): boolean {
+    return this.drive.firmware.tasks.mediaRefused;
   }
 
   #boot(): void {
@@ -151,9 +167,15 @@ export class DriveService {
     this.backend.die();
   }
 
-  #openRecord(path: string | undefined, profile: string, seed: string): RecordWriter | null {
+  #openRecord(
+    path: string | undefined,
+    profile: string,
+    seed: string,
+    image: string | undefined,
+  ): RecordWriter | null {
     if (path === undefined) return null;
-    const record = new RecordWriter(path, this.drive.timeline, { profile, seed });
+    const named = image === undefined ? {} : { image };
+    const record = new RecordWriter(path, this.drive.timeline, { profile, seed, ...named });
     record.onFailed = (reason) => this.#notice(reason);
     this.queue.listener = record;
     return record;
@@ -164,9 +186,21 @@ export class DriveService {
       drive: this.drive,
       queue: this.queue,
       loop: this.loop,
-      saveSnapshot: (path) => saveSnapshot(this.drive, seed, path),
+      isRecorded: this.#record !== null,
+      keepClock: () => this.#image?.keepClock(),
+      saveSnapshot: (path) => this.#saveSnapshot(seed, path),
       clientCount: () => this.server.stats.connections,
     });
+  }
+
+  /** A snapshot holds all data of the drive; an image may hold more of it than memory does. */
+  #saveSnapshot(seed: string, path: string): void {
+    const heldBytes = (this.drive.contents as ByteContent).pageCount * SLOT_BYTES;
+    if (this.#image !== null && heldBytes > this.#memoryBytes) {
+      const held = `it would hold ${formatBytes(heldBytes)}, which is more than --memory allows`;
+      throw new RunError(`no snapshot: ${held}; end the server and copy ${this.#image.file.path}`);
+    }
+    saveSnapshot(this.drive, seed, path);
   }
 
   async #closeAll(): Promise<void> {
@@ -174,17 +208,29 @@ export class DriveService {
     await this.server.close();
     await this.#control?.close();
     this.#spill.close();
+    try {
+      this.#image?.close();
+    } catch (error) {
+      if (!(error instanceof RunError)) throw error;
+      this.stoppedBecause ??= error.message;
+      this.#notice(`the image is not closed: ${error.message}`);
+    }
   }
 }
 
+const MEDIA_REFUSED =
+  'the drive lost power while it was in use and refuses its media: it tells what it is, and every ' +
+  'request fails with EIO, because recovering from a loss of power is not built yet';
+
 function buildDrive(
-  options: ServeOptions,
+  profile: DriveProfile,
+  memoryBytes: number,
   spill: SpillFile,
   seed: string,
 ): { drive: Drive; queue: RequestQueue } {
-  const frames = Math.floor((options.memoryBytes ?? DEFAULT_MEMORY_BYTES) / SLOT_BYTES);
+  const frames = Math.floor(memoryBytes / SLOT_BYTES);
   let queue: RequestQueue | null = null;
-  const drive = new Drive(options.profile, {
+  const drive = new Drive(profile, {
     seed,
     contents: (machine) => new ByteContent(frames, spill, machine, undefined, sharedMemory),
     source: ({ contents }) => {

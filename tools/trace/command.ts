@@ -27,8 +27,6 @@ Exit codes:
 export function register(program: Command): void {
   const trace = program
     .command('trace')
-    // So that options behind `decode` are its own.
-    .enablePositionalOptions()
     .argument('[file]', 'recorded workload to replay')
     .description('write the pins of the flash channels as a VCD file')
     .option('--out <file>', 'VCD file to write')
@@ -55,8 +53,9 @@ export function register(program: Command): void {
     .option('--die <list>', 'only these dies, counted over the array', numberList('--die'))
     .option('--csv', 'for spreadsheets')
     .option('--json', 'for programs')
-    .action(async (file: string, options: DecodeOptions) => {
-      (await import('./decode.ts')).runDecode(file, options);
+    // What both commands have may be found by the outer one first.
+    .action(async (file: string, _: DecodeOptions, command: Command) => {
+      (await import('./decode.ts')).runDecode(file, command.optsWithGlobals());
     });
 }
 

@@ -12,6 +12,7 @@ import { UndoLog } from '../../../hal/sim/undo-log.ts';
 import { Answers } from '../../../sata/answers.ts';
 import { DevicePort } from '../../../sata/device-port.ts';
 import { Link } from '../../../sata/link.ts';
+import type { FrameFaults } from '../../../sata/link-faults.ts';
 import type { SlotPhase } from '../../../sata/slots.ts';
 import type { SmartCounters } from '../../../sata/smart.ts';
 import { RawHostSide, READ, type Registers } from './raw-host.ts';
@@ -28,7 +29,8 @@ export class PortRig {
   readonly host = new RawHostSide();
   readonly port: DevicePort;
 
-  constructor() {
+  /** @param linkFaults what becomes of the frames; all arrive when missing */
+  constructor(linkFaults: FrameFaults | null = null) {
     const { timeline, contents, machine } = this;
     const link = machine.add(new Link({ gigabaud: 6, handshakeDwords: 106 }, timeline));
     const answers = machine.add(new Answers(IDENTITY, () => ({}) as SmartCounters));
@@ -38,6 +40,7 @@ export class PortRig {
       new DevicePort({
         ...{ timeline, probe, link, answers, contents, interrupts },
         dram: { charge: () => 0 },
+        linkFaults,
       }),
     );
     this.host.now = () => timeline.nowNs;

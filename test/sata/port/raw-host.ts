@@ -6,7 +6,7 @@ import { Drive } from '../../../firmware/drive.ts';
 import { TOY } from '../../../firmware/profiles/toy.ts';
 import { AtaDevice } from '../../../hal/ata.ts';
 import { HOST_SLOTS, PAGES_PER_COMMAND, UNQUEUED_SLOT } from '../../../hal/ports.ts';
-import type { HostSide } from '../../../sata/host-side.ts';
+import { Awaited, type HostSide } from '../../../sata/host-side.ts';
 
 /** A result as the host got it; `slot` is NO_TAG for a failed queue. */
 export interface Ending {
@@ -46,6 +46,8 @@ export class RawHostSide implements HostSide {
   releasedCount = 0;
   clearedCount = 0;
   signatureCount = 0;
+  /** 'End 5': what was lost, as the port has said. */
+  readonly unansweredNotes: string[] = [];
   now: () => number = () => 0;
 
   set(slot: number, { opcode, feature = 0, lba = 0, count = 0, device = 0x40 }: Registers): void {
@@ -74,6 +76,10 @@ export class RawHostSide implements HostSide {
 
   signature(): void {
     this.signatureCount++;
+  }
+
+  unanswered(slot: number, awaited: Awaited): void {
+    this.unansweredNotes.push(`${Awaited[awaited]} ${slot}`);
   }
 }
 

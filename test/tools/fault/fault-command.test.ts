@@ -117,8 +117,8 @@ describe('a drive', () => {
     );
     const answers: [string | null, string][] = [
       [null, ': the server hung up'],
-      ['hello', ' does not speak the protocol of bf3 serve'],
-      ['{"id":7,"result":{}}', ' does not speak the protocol of bf3 serve'],
+      ['hello', ' does not speak the protocol of bf3 serve: no JSON came back'],
+      ['{"id":7,"result":{}}', ' does not speak the protocol of bf3 serve: another id came'],
     ];
     for (const [answer, sentence] of answers) {
       server = await FaultServer.start(() => answer as string);

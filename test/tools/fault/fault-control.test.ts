@@ -12,8 +12,8 @@ test('add, list, lift, report', () => {
   const faults = [FAIL, { kind: 'lost-fis' }];
   expect(faultControl(target, { cmd: 'fault.add', faults })).toEqual({ count: 2, ids: [1, 2] });
   target.faults.onFlash(FlashOp.Program, 3, 6, 0, 0, 99);
-  expect(faultControl(target, { cmd: 'fault.lift', id: 2 })).toEqual({ liftedCount: 1 });
-  expect(faultControl(target, { cmd: 'fault.lift', id: 2 })).toEqual({ liftedCount: 0 });
+  expect(faultControl(target, { cmd: 'fault.lift', fault: 2 })).toEqual({ liftedCount: 1 });
+  expect(faultControl(target, { cmd: 'fault.lift', fault: 2 })).toEqual({ liftedCount: 0 });
   expect(faultControl(target, { cmd: 'fault.lift', all: true })).toEqual({ liftedCount: 1 });
   const first = {
     ...{ id: 1, kind: 'program-fail', fault: FAIL, conditional: false, seed: 'seed' },
@@ -60,8 +60,8 @@ describe('refused', () => {
       { cmd: 'fault.add', faults: [{ kind: 'lostfis' }] },
       'faults[0].kind: "lostfis" (did you mean lost-fis?)',
     ],
-    [{ cmd: 'fault.lift' }, '"fault.lift" needs either "id", a number, or "all": true'],
-    [{ cmd: 'fault.lift', id: 5 }, 'there is no fault 5; fault.list tells which there are'],
+    [{ cmd: 'fault.lift' }, '"fault.lift" needs either "fault", its number, or "all": true'],
+    [{ cmd: 'fault.lift', fault: 5 }, 'there is no fault 5; fault.list tells which there are'],
   ])('%j', (request, sentence) => {
     expect(() => faultControl(newTarget(), request)).toThrow(new UsageError(sentence));
   });

@@ -36,12 +36,13 @@ it('a drive boots from an image and reads what was written', () => {
   const { store, contents } = host.drive.image;
   const { geometry } = store;
   const image = createImage(path, HEADER);
-  store.eraseCount.values.forEach((count, block) => {
+  for (let block = 0; block < geometry.blocks; block++) {
+    const count = store.history.eraseCountOf(block);
     image.writeBlock(block, Int32Array.from([0, count, 0, 0, 0, 0, 0, 0]));
-  });
+  }
   const follower = new ImageFollower(image, store, contents);
   for (let slot = 0; slot < geometry.slots; slot += geometry.slotsPerPage) {
-    const used = store.nextPage.values[geometry.blockIndexOf(slot)]!;
+    const used = store.history.nextPageOf(geometry.blockIndexOf(slot));
     if (geometry.pageOf(slot) < used) follower.programmed(slot, geometry.slotsPerPage);
   }
   image.close();

@@ -73,6 +73,7 @@ export class FollowedStore {
   picture(): { cells: unknown[]; nextPage: number[]; eraseCount: number[] } {
     const { store, geometry, contents } = this;
     const cells: unknown[] = [];
+    const blocks = Array.from({ length: geometry.blocks }, (_, block) => block);
     for (let slot = 0; slot < geometry.slots; slot++) {
       if (store.pageWordOf(slot) === 0) continue;
       const content = store.contentOf(slot);
@@ -81,8 +82,8 @@ export class FollowedStore {
     }
     return {
       cells,
-      nextPage: [...store.nextPage.values],
-      eraseCount: [...store.eraseCount.values],
+      nextPage: blocks.map((block) => store.history.nextPageOf(block)),
+      eraseCount: blocks.map((block) => store.history.eraseCountOf(block)),
     };
   }
 }

@@ -61,7 +61,9 @@ it('page records written by words are those that the records declare', () => {
       values.forEach((slot, i) => {
         records.setSlot(i, Object.assign(new SlotValues(), slot));
       });
-      for (const page of [0, 1]) records.seal(page, PageState.Programmed, eraseCount);
+      for (const page of [0, 1]) {
+        records.seal(page, PageState.Programmed, eraseCount, 2 ** 31 * page);
+      }
       for (const page of [0, 1]) {
         const at = page * LAYOUT.pageRecordBytes;
         const head = PageHead.decode(records.bytes, at);
@@ -71,6 +73,7 @@ it('page records written by words are those that the records declare', () => {
           state: PageState.Programmed,
           slotCount: 2,
           eraseCount,
+          damage: 2 ** 31 * page,
         });
         for (const j of [0, 1]) {
           const decoded = SlotRecord.decode(records.bytes, at + 16 + j * SlotRecord.span);
@@ -87,7 +90,7 @@ it('page records written by words are those that the records declare', () => {
 it('a record is stale when its block is erased or was erased since', () => {
   const records = new PageRecords(LAYOUT, 1);
   records.begin(5, 1);
-  records.seal(0, PageState.Programmed, 3);
+  records.seal(0, PageState.Programmed, 3, 0);
   const judged = (state: BlockState, eraseCount: number) =>
     PageState[
       records.stateOf(0, {

@@ -49,7 +49,7 @@ function apply(followed: FollowedStore, { kind, unit, seed }: Action): void {
     followed.erase(die, superblock);
     return;
   }
-  const page = store.nextPage.values[block]!;
+  const page = store.history.nextPageOf(block);
   if (page === geometry.pagesPerBlock) return;
   const handles = [0, 1, 2, 3].map((j) => {
     // A move programs a page that lies somewhere else already, as a collector does.
@@ -157,7 +157,7 @@ describe('a followed store', () => {
     expect(Buffer.compare(contents.read(store.contentOf(slot))!, pattern(5))).toBe(0);
     const page = contents.read(store.contentOf(slot + 1))!;
     expect(new DataView(page.buffer, page.byteOffset).getInt32(12, true)).toBe(99);
-    expect(store.nextPage.values[geometry.blockIndexOf(slot)]).toBe(3);
+    expect(store.history.nextPageOf(geometry.blockIndexOf(slot))).toBe(3);
   });
 
   it('of tags keeps tags and mixtures', () => {
@@ -202,7 +202,7 @@ describe('programs and erases that have not ended', () => {
     const { image, store, report } = new FollowedStore(openImage(path));
     expect(report.interruptedPages).toEqual([unit, unit + 2]);
     expect(report.interruptedErases).toEqual([1]);
-    expect([...store.nextPage.values.slice(0, 3)]).toEqual([2, 2, 0]);
+    expect([0, 1, 2].map((block) => store.history.nextPageOf(block))).toEqual([2, 2, 0]);
     expect([...[0, 1].map((page) => store.damage.rberOf(0, page))]).toEqual([0, 0.5]);
     expect([image.isInterrupted(unit), image.isInterrupted(0)]).toEqual([true, false]);
     expect(() => image.readData(unit, new Uint8Array(4096))).toThrow(/the page is programming/);
@@ -233,7 +233,57 @@ describe('programs and erases that have not ended', () => {
     third.erase(0, 0);
     third.image.close();
     const { store } = new FollowedStore(openImage(path));
-    expect([store.history.firstMinuteOf(0), store.eraseCount.values[0]]).toEqual([-1, 1]);
+    expect([store.history.firstMinuteOf(0), store.history.eraseCountOf(0)]).toEqual([-1, 1]);
+  });
+
+  it('damage of a failed, dropped or astray program is kept, and the clock of the flash', () => {
+    const path = newPath();
+    const first = new FollowedStore(createImage(path));
+    const unit = (page: number) => first.geometry.unitSlotOf(1, 0, page);
+    const block = first.geometry.blockIndex(1, 0);
+    first.program(
+      1,
+      0,
+      0,
+      [1, 2, 3, 4].map((seed) => first.bytes(seed)),
+    );
+    // Plane 0 fails: the page is used and holds nothing. Plane 1 drops the program.
+    first.store.openPage(block, 1, 61);
+    first.store.damagePage(block, 1, 0.5);
+    first.follower.programmed(unit(1), first.geometry.slotsPerUnit);
+    // A program that has gone astray spoils a page that is full: its data stays as it was.
+    first.store.damagePage(block + 1, 0, 0.001);
+    first.follower.programmed(unit(0), first.geometry.slotsPerUnit);
+    // A partner page of a cut program: nobody is told, `sync` finds it.
+    first.store.damagePage(block, 0, 1e-9);
+    first.follower.sync();
+    first.image.minute = 1234;
+    first.image.close();
+    const second = new FollowedStore(openImage(path));
+    const { store, image, contents, geometry } = second;
+    expect(image.minute).toBe(1234);
+    expect(store.damage.list()).toEqual([
+      // Rates are kept in units of 2^-32.
+      { block, page: 0, rber: 4 / 2 ** 32 },
+      { block, page: 1, rber: 0.5 },
+      { block: block + 1, page: 0, rber: 4294967 / 2 ** 32 },
+    ]);
+    expect([store.history.nextPageOf(block), store.history.nextPageOf(block + 1)]).toEqual([2, 1]);
+    const kept = contents.bytesOf(store.contentOf(geometry.slotOf(1, 1, 0, 0)));
+    expect(Buffer.compare(kept, pattern(3))).toBe(0);
+    expect(verifyImage(image).damage).toEqual([]);
+    second.erase(1, 0);
+    image.close();
+    expect(new FollowedStore(openImage(path)).store.damage.count).toBe(0);
+  });
+
+  it('the clock is never behind a block, however the program ends', () => {
+    const path = newPath();
+    const first = new FollowedStore(createImage(path));
+    first.program(0, 0, 3, [0, 0, 0, 0]);
+    first.image.abandon();
+    // FollowedStore programs page p at minute 60 + p.
+    expect(openImage(path).minute).toBe(63);
   });
 
   it('cells of a block are kept, erase count and history', () => {

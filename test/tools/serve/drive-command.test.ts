@@ -2,20 +2,17 @@
  * Goal: `bf3 serve` from the command line: its mistakes, its life as a process, real clients on it.
  * Method: the command in this process for its refusals, the built program for the rest.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { main } from '../../../tools/cli/main.ts';
 import { readRecord } from '../../../tools/serve/record.ts';
 import { describeRealClients } from '../../kit/real-clients.ts';
+import { started } from './served-process.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../../dist/tools/bf3.js', import.meta.url));
 const MIB = 1024 * 1024;
 
 async function refused(...args: string[]): Promise<{ code: number; error: string }> {
@@ -27,35 +24,6 @@ async function refused(...args: string[]): Promise<{ code: number; error: string
     },
   });
   return { code, error };
-}
-
-/** The built program, up to its first line. */
-async function started(args: readonly string[]): Promise<{
-  child: ChildProcess;
-  ready: { readonly uri: string };
-  /** Ends it; the exit code, what it printed last, and its complaints. */
-  stop(): Promise<{ code: number; last: Record<string, unknown>; error: string }>;
-}> {
-  const child = spawn(process.execPath, [PROGRAM, 'serve', '--json', ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let error = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    error += text;
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const first = await lines.next();
-  if (first.done === true) throw new Error(`bf3 serve ended: ${error}`);
-  return {
-    child,
-    ready: JSON.parse(first.value) as { uri: string },
-    stop: async () => {
-      child.kill('SIGINT');
-      const last = await lines.next();
-      const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode];
-      return { code, last: JSON.parse(String(last.value)), error };
-    },
-  };
 }
 
 describe('mistakes', () => {
