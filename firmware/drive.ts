@@ -186,7 +186,10 @@ export class Drive {
     const answers = machine.add(new Answers(profile.identity, () => this.#smartCounters()));
     const { link } = this;
     this.port = machine.add(
-      new DevicePort({ timeline, probe, link, answers, contents, interrupts, dram }),
+      new DevicePort({
+        ...{ timeline, probe, link, answers, contents, interrupts, dram },
+        linkFaults: this.faults,
+      }),
     );
     this.validBits = machine.addTable(
       new BigTable('valid-bits', Math.ceil(geometry.slots / 32), machine.log),
@@ -299,7 +302,7 @@ export class Drive {
       eraseFailures: smart.eraseFailures,
       uncorrectableReads: smart.uncorrectableReads,
       averageEraseCount: Math.floor(erases / superblocks.count),
-      sataCrcErrors: 0,
+      sataCrcErrors: this.port.crcErrorCount,
       hostWrittenSectors: smart.hostWrittenSectors,
       hostReadSectors: smart.hostReadSectors,
       nandProgramUnits:

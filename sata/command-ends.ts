@@ -18,7 +18,7 @@ import { NEVER } from './link-faults.ts';
 import type { PortState } from './port-state.ts';
 import { SlotPhase, type Slots } from './slots.ts';
 
-/** Error register of a command with a data frame of wrong CRC (ACS-2, error register: ICRC and ABRT). */
+/** Error register of a command whose data had a wrong CRC (ACS-2: ICRC, and ABRT with it). */
 export const CRC_ERROR = AtaError.InterfaceCrc | AtaError.Abort;
 
 export class CommandEnds {

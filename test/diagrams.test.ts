@@ -10,6 +10,7 @@ import { WRITE_MODE_TABLE } from '../firmware/ftl/performance-mode.ts';
 import { SUPERBLOCK_TABLE } from '../firmware/ftl/superblocks.ts';
 import { type MachineTable, toMermaid } from '../hal/sim/state-machine.ts';
 import { DIE_TABLE } from '../nand/die-table.ts';
+import { LUN_TABLE } from '../nand/onfi/lun-table.ts';
 import { SLOT_TABLE } from '../sata/slots.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -21,6 +22,7 @@ const DIAGRAMS: readonly (readonly [readme: string, table: MachineTable])[] = [
   ['firmware/ftl/README.md', SUPERBLOCK_TABLE],
   ['firmware/ftl/README.md', WRITE_MODE_TABLE],
   ['nand/README.md', DIE_TABLE],
+  ['nand/onfi/README.md', LUN_TABLE],
   ['sata/README.md', SLOT_TABLE],
 ];
 

@@ -130,6 +130,27 @@ describe('write buffer', () => {
     expect([buffer.head, buffer.append(0, 1, 99, true)]).toEqual([2, 0]);
   });
 
+  test('spoils what a place holds, and nothing in a free one', () => {
+    const spoiled: string[] = [];
+    const port = {
+      spoil: (content: number, mask: number) => {
+        spoiled.push(`${content} ${mask}`);
+        return -content;
+      },
+    } as unknown as ContentPort;
+    const buffer = new WriteBuffer(LENGTH, port);
+    // Positions 12 to 17: the last places of the ring and its first.
+    buffer.head = 12;
+    buffer.issued = 12;
+    buffer.tail = 12;
+    for (let i = 0; i < 6; i++) buffer.append(i, 100 + i, i, true);
+    const held = Array.from({ length: LENGTH + 2 }, (_, at) => at).filter((at) => buffer.holds(at));
+    expect(held).toEqual([0, 1, 12, 13, 14, 15]);
+    expect([buffer.spoil(0), buffer.spoil(2), buffer.spoil(LENGTH)]).toEqual([true, false, false]);
+    expect([buffer.content[0], buffer.content[12]]).toEqual([-104, 100]);
+    expect(spoiled).toEqual(['104 255']);
+  });
+
   test('a length that is no power of two is refused by name', () => {
     expect(() => new WriteBuffer(24, new Released().port)).toThrow(/writeBufferSlots/);
   });

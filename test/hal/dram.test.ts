@@ -73,3 +73,32 @@ describe('bandwidth', () => {
     expect(fresh.bytesMoved).toBe(7040);
   });
 });
+
+describe('bits that turn over', () => {
+  const counts = (dram: Dram) => {
+    const { registers } = dram.registers();
+    return ['CORRECTED', 'FLIPPED'].map((name) => {
+      return registers.find((register) => register.name === name)!.read();
+    });
+  };
+
+  it('are put right by the parity device, and stay without it', () => {
+    const plain = new Dram(SETTINGS, new Timeline());
+    const parity = new Dram({ ...SETTINGS, parityDevice: true }, new Timeline());
+    expect([plain.flip(), plain.flip(), parity.flip()]).toEqual([true, true, false]);
+    expect([counts(plain), counts(parity)]).toEqual([
+      [0, 2],
+      [1, 0],
+    ]);
+  });
+
+  it('are counted over a snapshot, from power-on', () => {
+    const dram = new Dram(SETTINGS, new Timeline());
+    dram.flip();
+    const fresh = new Dram(SETTINGS, new Timeline());
+    fresh.restore(dram.save());
+    expect(counts(fresh)).toEqual([0, 1]);
+    fresh.reset();
+    expect(counts(fresh)).toEqual([0, 0]);
+  });
+});

@@ -31,6 +31,13 @@ function cellsOf(rig: NandRig, die: number, block: number, page: number): number
   );
 }
 
+/** Lets all end, the status of the last operation too; returns the instant. */
+function quietNs(rig: NandRig): number {
+  rig.settle();
+  rig.timeline.runUntil(rig.timeline.nowNs + 1000);
+  return rig.timeline.nowNs;
+}
+
 /** Gives a descriptor's references up. */
 function release(rig: NandRig, op: number): void {
   for (let j = 0; j < 4; j++) rig.contents.release(rig.slot(op, j)[0]);
@@ -226,8 +233,7 @@ describe('a program that is cut', () => {
   it.each([0.25, 0.5, 0.75])('at %d of an MSB page takes its LSB page along', (fraction) => {
     const rig = new NandRig();
     for (let page = 0; page < MSB_PAGE; page++) rig.program(filled(0, page));
-    rig.settle();
-    const start = rig.timeline.nowNs;
+    const start = quietNs(rig);
     rig.program(filled(0, MSB_PAGE));
     rig.cutAt(start + PROGRAM_BUS + fraction * PROGRAM_MSB);
     const partner = 0.25 * (1 - Math.abs(2 * fraction - 1));
@@ -281,8 +287,7 @@ describe('an erase that is cut', () => {
   function cutErase(fraction: number): NandRig {
     const rig = new NandRig({ errors: true });
     for (const page of [0, 1]) rig.program(filled(0, page));
-    rig.settle();
-    const start = rig.timeline.nowNs;
+    const start = quietNs(rig);
     rig.erase({ die: 0 });
     return rig.cutAt(start + ERASE_BUS + fraction * ERASE);
   }
@@ -324,7 +329,7 @@ describe('an erase that is cut', () => {
 
 describe('wear', () => {
   function erasedIn(rig: NandRig, block: number): number {
-    const start = rig.timeline.nowNs;
+    const start = quietNs(rig);
     rig.erase({ die: 0, block });
     return rig.settle().timeline.nowNs - start - ERASE_BUS;
   }

@@ -117,7 +117,8 @@ describe('dies and buses', () => {
       `2 Program @${alone + WB + PROGRAM_BUS}`,
     ]);
     const { busyNs } = rig.array.channels;
-    expect([...busyNs]).toEqual([2 * (PROGRAM_BUS + WB), PROGRAM_BUS + WB]);
+    const one = PROGRAM_BUS + WB + STATUS;
+    expect([...busyNs]).toEqual([2 * one, one]);
   });
 
   it('data out waits for the bus; tR of the dies overlaps', () => {
@@ -152,11 +153,13 @@ describe('dies and buses', () => {
     rig.settle();
     expect(rig.taken).toEqual([under, first, second, queued]);
     const programmed = PROGRAM_BUS + PROGRAM_LSB;
+    // The status of the program comes before the next command.
+    const reads = programmed + STATUS;
     expect(rig.ended).toEqual([
       `0 Program @${programmed}`,
-      `0 Read @${programmed + READ_ONE}`,
-      `0 Read @${programmed + 2 * READ_ONE}`,
-      `0 Program @${programmed + 2 * READ_ONE + programmed}`,
+      `0 Read @${reads + READ_ONE}`,
+      `0 Read @${reads + 2 * READ_ONE}`,
+      `0 Program @${reads + 2 * READ_ONE + programmed}`,
     ]);
   });
 
@@ -186,12 +189,12 @@ describe('the counters of use', () => {
     expect([...counters.slots]).toEqual([4, 4]);
     const threeOut = STATUS + 2 * COLUMN + 3 * SLOT;
     expect([...channels.busyNs]).toEqual([
-      PROGRAM_BUS + READ_COMMANDS + threeOut + ERASE_BUS + 3 * WB,
+      PROGRAM_BUS + READ_COMMANDS + threeOut + ERASE_BUS + 3 * WB + 2 * STATUS,
       READ_COMMAND + WB + ONE_SLOT,
     ]);
     // The erase command of die 2 waited for the bus behind the data of die 0.
     expect([...work.busyNs]).toEqual([
-      PROGRAM_BUS + PROGRAM_LSB + READ_COMMANDS + READ_LSB + threeOut + DECODE,
+      PROGRAM_BUS + PROGRAM_LSB + STATUS + READ_COMMANDS + READ_LSB + threeOut + DECODE,
       0,
       PROGRAM_BUS + WB + ERASE_BUS + ERASE,
       READ_ONE + READ_MSB - READ_LSB,

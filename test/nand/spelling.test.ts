@@ -129,24 +129,10 @@ function hashOf(values: ArrayLike<number>): number {
   return hash;
 }
 
-/**
- * What has a share of the bus: all but R/B#, and but the status of a program or erase, which is
- * read the instant R/B# rises and charged to nobody. That of a read is followed by 06h.
- */
-function charged(cycles: readonly Cycle[]): Cycle[] {
-  return cycles.filter(({ kind, value }, i) => {
-    if (kind === CycleKind.Busy) return false;
-    const isStatus = kind === CycleKind.Command && value === 0x70;
-    const isAnswer = kind === CycleKind.DataOut && value === 1;
-    if (!isStatus && !isAnswer) return true;
-    return cycles[i + (isStatus ? 2 : 1)]?.value === 0x06;
-  });
-}
-
 /** Cycles of one channel that share the bus with another, and those of a die that go back. */
 function collisions(rig: NandRig, pins: Pins): string[] {
   const wrong: string[] = [];
-  const ofDie = pins.ofDie.map(charged);
+  const ofDie = pins.ofDie.map((cycles) => cycles.filter(({ kind }) => kind !== CycleKind.Busy));
   for (let channel = 0; channel < rig.geometry.channels; channel++) {
     const onBus = ofDie.flatMap((cycles, die) => {
       if (rig.geometry.channelOf(die) !== channel) return [];

@@ -217,3 +217,48 @@ describe('timeline: save and restore', () => {
     expect(two.pending()).toEqual([{ name: 'alarm 0', atNs: 5, sequence: 0 }]);
   });
 });
+
+describe('timeline: alert', () => {
+  it('comes after every event from its ordinal on, and changes nothing of the run', () => {
+    const plain = chaos(8);
+    plain.runToOrdinal(300);
+    const alerted = chaos(8);
+    const heard: number[] = [];
+    alerted.onAlert = () => {
+      heard.push(alerted.ordinal);
+      if (heard.length === 3) alerted.alertOrdinal = Number.POSITIVE_INFINITY;
+    };
+    alerted.alertOrdinal = 120;
+    alerted.runToOrdinal(300);
+    expect(heard).toEqual([120, 121, 122]);
+    expect(alerted.hash).toBe(plain.hash);
+    expect(alerted.save()).toEqual(plain.save());
+  });
+});
+
+describe('timeline: an event that throws', () => {
+  const broken = (): Timeline => {
+    const timeline = new Timeline();
+    const owner: AlarmOwner = {
+      onAlarm: () => {
+        throw new InvariantBroken('a rule');
+      },
+    };
+    timeline.claim('broken', owner).armAfter(5);
+    timeline.claim('whole', { onAlarm: () => {} }).armAfter(6);
+    return timeline;
+  };
+
+  it('throws out of the step when nobody explains it', () => {
+    expect(() => broken().step()).toThrow('a rule');
+  });
+
+  it('is an event like any other when somebody does', () => {
+    const timeline = broken();
+    const errors: unknown[] = [];
+    timeline.onBroken = (error) => errors.push(error) > 0;
+    expect([timeline.step(), timeline.ordinal, timeline.nextName]).toEqual([true, 1, 'whole']);
+    expect([timeline.step(), timeline.step(), timeline.nowNs]).toEqual([true, false, 6]);
+    expect(errors).toEqual([new InvariantBroken('a rule')]);
+  });
+});

@@ -22,10 +22,8 @@ const RESET_NS = 20e6;
 
 function faulty(...faults: readonly Fault[]): { host: Host; list: FaultList } {
   const host = new Host('toy');
-  const { drive } = host;
-  const list = new FaultList(drive.geometry, 'link');
-  drive.machine.add(list);
-  drive.port.frames.connect(list);
+  const list = host.drive.faults;
+  host.drive.port.frames.connect(list);
   host.boot();
   for (const fault of faults) list.add(fault);
   return { host, list };
@@ -184,7 +182,7 @@ test('a drive that does not come back: all has failed; it works when the link do
 
 test('the signature at power-on is lost: the host resets the drive', () => {
   const host = new Host('toy');
-  const list = new FaultList(host.drive.geometry, 'link');
+  const list = host.drive.faults;
   list.add({ kind: 'lost-fis', fis: 'register-device-to-host' });
   host.drive.port.frames.connect(list);
   host.boot();
@@ -256,7 +254,7 @@ describe('the run', () => {
   }
 
   test('no list, an empty one, and one with a fault that never fires: event for event', () => {
-    const none = runOf(() => {});
+    const none = runOf((drive) => drive.port.frames.connect(null));
     const empty = runOf((drive) => {
       drive.port.frames.connect(new FaultList(drive.geometry, SEED));
     });
@@ -274,10 +272,9 @@ describe('the run', () => {
   test('with faults it repeats, and unwinds to any instant of a timeout or recovery', () => {
     const start = () => {
       const drive = toyRun(SEED, 600);
-      const list = new FaultList(drive.geometry, SEED);
+      const list = drive.faults;
       list.add({ kind: 'link-crc', probability: 0.01, times: 'unlimited' });
       for (const nth of [500, 1000, 2000]) list.add({ kind: 'lost-fis', when: { nth } });
-      drive.machine.add(list);
       drive.port.frames.connect(list);
       return drive;
     };

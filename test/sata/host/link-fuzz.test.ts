@@ -8,7 +8,6 @@ import { expect, test } from 'vitest';
 import { Host } from '../../../firmware/host.ts';
 import { AtaOpcode } from '../../../hal/ata.ts';
 import { type Fault, FIS_TYPES, type FisName } from '../../../hal/faults/fault.ts';
-import { FaultList } from '../../../hal/faults/fault-list.ts';
 import { findLeak } from '../../kit/leaks.ts';
 import { ModelDisk } from '../../kit/model-disk.ts';
 
@@ -88,7 +87,7 @@ test('random commands on a random bad link', () => {
   fc.assert(
     fc.property(bursts, faults, (rows, laid) => {
       const host = new Host('toy');
-      const list = new FaultList(host.drive.geometry, 'fuzz');
+      const list = host.drive.faults;
       host.drive.port.frames.connect(list);
       host.boot();
       for (const one of laid) list.add(one);
