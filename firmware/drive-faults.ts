@@ -173,7 +173,7 @@ export class DriveFaults implements AlarmOwner {
     });
   }
 
-  /** Programs into pages that are taken are not cut short: there is nothing that they could harm. */
+  /** Programs into pages that are taken are not cut short: there is nothing they could harm. */
   #dropImpossible(): void {
     const { array, geometry, ops, timeline } = this.#drive;
     const { work, store } = array;

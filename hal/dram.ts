@@ -4,8 +4,9 @@
  *
  * Regions chain: each begins where the one before it ends, as in the Barefoot family's firmware.
  * The big tables that live in DRAM are reached through `table`; after loss of power they hold
- * nothing. With the parity device a bit that turns over is corrected, without it it stays. Sources: two DDR3L-1600 devices of 256 MB on the Vector 256 GB and a pad for a third
- * (AnandTech 6363, Tech Report 23937); the width of 16 bits a device is assumed.
+ * nothing. A bit that turns over is put right by the parity device; without one it stays. Sources:
+ * two DDR3L-1600 devices of 256 MB on the Vector 256 GB and a pad for a third (AnandTech 6363, Tech
+ * Report 23937); the width of 16 bits a device is assumed.
  */
 
 import type { BandwidthPort } from './ports.ts';
@@ -42,7 +43,7 @@ export class Dram implements BandwidthPort, Saveable {
   #bytesUsed = 0;
   /** Bytes moved since power-on. */
   bytesMoved = 0;
-  /** Bits that turned over since power-on: put right by the parity device, and those that stayed. */
+  /** Bits that turned over since power-on: those put right by parity, and those that stayed. */
   correctedCount = 0;
   flippedCount = 0;
   /** Instant until which the charged transfers keep the devices busy. */

@@ -66,7 +66,8 @@ async function bench(options: BenchOptions): Promise<void> {
   }
   const { MEASURES } = await import('./measures.ts');
   const nbd = { name: 'nbd', says: 'bf3 serve under qemu-img bench, real bytes' };
-  const all = [...MEASURES, nbd];
+  const image = { name: 'image', says: 'opening 10 GB of flash; served writes with an image' };
+  const all = [...MEASURES, nbd, image];
   const names = all.map((measure) => measure.name);
   for (const wanted of options.only ?? []) {
     if (!names.includes(wanted)) {

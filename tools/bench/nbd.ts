@@ -48,6 +48,26 @@ export async function measureNbd(repeat: number): Promise<Figures> {
   }
 }
 
+/** Rate of 128 KiB writes to a new drive served with more `options`, in MB/s. */
+export async function serveRates(options: readonly string[]): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'bf3-bench-'));
+  const socket = join(folder, 'nbd.sock');
+  const arguments_ = [BF3, 'serve', '--drive', 'vector-256', '--memory', '4G', '--socket', socket];
+  const server = spawn(process.execPath, [...arguments_, ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    await ready(server);
+    await bench(socket, 131_072, 16, 2_048, true);
+    return (16_384 * 0.131072) / (await bench(socket, 131_072, 16, 16_384, true));
+  } finally {
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    server.kill('SIGTERM');
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
 /** Resolves when the server has printed its first line. */
 function ready(server: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -70,6 +90,7 @@ async function bench(
 ): Promise<number> {
   const uri = `nbd+unix:///?socket=${socket}`;
   const options = ['bench', '-f', 'raw', '-c', `${count}`, '-d', `${depth}`, '-s', `${bytes}`];
+  if (write) options.push('--pattern=90');
   const { stdout } = await run('qemu-img', [...options, ...(write ? ['-w'] : []), uri]);
   const seconds = /Run completed in ([\d.]+) seconds/.exec(stdout);
   if (seconds === null) throw new RunError(`qemu-img bench printed no time: ${stdout}`);
