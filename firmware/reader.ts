@@ -101,7 +101,7 @@ export class Reader implements OpClient, TaskBody, Saveable {
     this.#pending[slot] = 1;
     for (let page = from; page < to; page++) {
       const cell = l2p.values[first + page]!;
-      if (cell === 0 || cell > flashTop) {
+      if (cell <= 0 || cell > flashTop) {
         this.#hit(slot, page, cell);
         continue;
       }

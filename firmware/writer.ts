@@ -10,6 +10,7 @@
 
 import { LPN_MASK, SLOTS_PER_OP } from '../hal/flash-ops.ts';
 import { HOST_SLOTS, HostStatus, Irq, PAGES_PER_COMMAND, type TaskBody } from '../hal/ports.ts';
+import { invariant } from '../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import { WHOLE_SLOT } from '../hal/sim/units.ts';
 import { type Board, type OpClient, OpOwner } from './board.ts';
@@ -160,6 +161,7 @@ export class Writer implements OpClient, TaskBody, Saveable {
       if (sectorsOf(this.#board.host, slot, page) === WHOLE_SLOT) continue;
       const cell = this.#mapping.l2p.values[host.firstPage[slot]! + page]!;
       if (cell === 0 || cell > this.#mapping.flashTop) continue;
+      invariant(cell > 0, 'a map cell is not negative');
       if (this.#oldSlot[slot * EDGES + edge] === cell - 1) continue;
       this.#dropOld(slot, edge);
       const op = prepareRead(this.#board, cell - 1, OpOwner.Writer, slot * EDGES + edge);
@@ -249,14 +251,18 @@ export class Writer implements OpClient, TaskBody, Saveable {
     if (mask === WHOLE_SLOT) return written;
     const cell = this.#mapping.l2p.values[lpn]!;
     let below = 0;
+    let lost = 0;
     if (cell > this.#mapping.flashTop) {
-      below = this.#buffer.content[cell - this.#mapping.flashTop - 1]!;
+      const at = cell - this.#mapping.flashTop - 1;
+      // A place of another page means that the map is wrong: what the page held is lost.
+      if (this.#buffer.lpn[at] === lpn) below = this.#buffer.content[at]!;
+      else lost = WHOLE_SLOT & ~mask;
     } else if (cell !== 0) {
       below = this.#oldContent[slot * EDGES + (page === 0 ? 0 : 1)]!;
     }
     const merged = contents.merge(below, written, mask);
     if (written < 0) contents.release(written);
-    return merged;
+    return lost === 0 ? merged : contents.spoil(merged, lost);
   }
 
   #giveUp(slot: number, first: number, count: number): void {

@@ -220,7 +220,9 @@ export class Checkpoint implements OpClient, Saveable {
       io.setPage(op, j, page, board.content.write(this.#tablePage(page - 1)));
       return;
     }
-    while (!this.#hasCells(this.#mapPage)) this.#mapPage++;
+    const pages = Math.ceil(board.l2p.values.length / CELLS_PER_MAP_PAGE);
+    while (this.#mapPage < pages && !this.#hasCells(this.#mapPage)) this.#mapPage++;
+    invariant(this.#mapPage < pages, 'a map page that was counted is written');
     const first = this.#mapPage * CELLS_PER_MAP_PAGE;
     const index = 1 + this.#tablePages + this.#mapPage++;
     io.setPage(op, j, index, board.content.lend(board.l2p, first));

@@ -29,7 +29,8 @@ describe('register views', () => {
   });
 
   it('show the DRAM that is fitted', () => {
-    expect(views[0]!.registers.map((one) => one.read())).toEqual([512 * 2 ** 20, 0, 2, 0, 0]);
+    const values = views[0]!.registers.map((one) => one.read());
+    expect(values).toEqual([512 * 2 ** 20, 0, 2, 0, 0, 0, 0]);
   });
 });
 

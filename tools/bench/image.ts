@@ -9,6 +9,7 @@ import { Drive } from '../../firmware/drive.ts';
 import { VECTOR_256 } from '../../firmware/profiles/vector.ts';
 import { ByteContent } from '../../hal/content/byte-content.ts';
 import { PAGES_PER_COMMAND } from '../../hal/ports.ts';
+import type { Saved } from '../../hal/sim/snapshot.ts';
 import { SLOT_BYTES } from '../../hal/sim/units.ts';
 import type { CommandSource, HostAdapter } from '../../sata/host/adapter.ts';
 import { NOTHING_YET } from '../../sata/host/adapter.ts';
@@ -58,7 +59,7 @@ class FillSource implements CommandSource {
     this.doneCount++;
   }
 
-  save(): object {
+  save(): Saved {
     return {};
   }
 

@@ -5,8 +5,9 @@ import { byteCount } from '../cli/drive-options.ts';
 
 const EXAMPLES = `
 The drive is new and empty at each start; with --image FILE its flash is kept in a file, which is
-made when it is not there and says by itself what drive it is of. It speaks NBD, which qemu, fio, libnbd and the Linux
-kernel understand. Ctrl+C ends it cleanly: requests are answered, the drive goes into standby.
+made when it is not there and says by itself what drive it is of. It speaks NBD, which qemu, fio,
+libnbd and the Linux kernel understand. Ctrl+C ends it cleanly: requests are answered, the drive
+goes into standby.
 
 Without --realtime the emulator runs as fast as it can while requests are outstanding; with it no
 answer comes before the real drive's would. When nothing is outstanding emulated time follows the

@@ -154,8 +154,9 @@ function readyJson(
 
 function welcome(options: ServeCommandOptions, drive: string, { uri }: NbdAddress): string {
   const url = `'${uri}'`;
+  const kept = options.image === undefined ? '' : `, kept in ${options.image}`;
   const lines = [
-    `${drive} is served at ${uri}${options.image === undefined ? '' : `, kept in ${options.image}`}`,
+    `${drive} is served at ${uri}${kept}`,
     '',
     'Try:',
     `  nbdinfo ${url}`,

@@ -219,8 +219,8 @@ export class DriveService {
 }
 
 const MEDIA_REFUSED =
-  'the drive lost power while it was in use and refuses its media: it tells what it is, and every ' +
-  'request fails with EIO, because recovering from a loss of power is not built yet';
+  'the drive lost power while it was in use and refuses its media: it tells what it is, and ' +
+  'every request fails with EIO, because recovering from a loss of power is not built yet';
 
 function buildDrive(
   profile: DriveProfile,
