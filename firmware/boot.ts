@@ -114,11 +114,13 @@ export class Boot {
   /** The dies answer within the stage; one that says it is another part is left to fail. */
   #identify(): void {
     const { profile, geometry, flash } = this.#board;
+    const { resetDiesNs, identifyDieNs } = profile.boot;
     this.foundDies = 0;
     for (let die = 0; die < geometry.dies; die++) {
-      if (isPart(flash.identify(die).parameterPage, geometry)) this.foundDies++;
+      const { parameterPage } = flash.identify(die, resetDiesNs + die * identifyDieNs);
+      if (isPart(parameterPage, geometry)) this.foundDies++;
     }
-    this.#stage(profile.boot.resetDiesNs + profile.boot.identifyDieNs * geometry.dies);
+    this.#stage(resetDiesNs + identifyDieNs * geometry.dies);
   }
 
   #stageDone(): void {

@@ -59,8 +59,8 @@ export interface DieIdentity {
 
 /** The flash channels: operations go in as descriptor indices (flash-ops.ts) and come back so. */
 export interface FlashPort {
-  /** Resets a die, reads its identity and sets its timing mode; within the time of the stage. */
-  identify(die: number): DieIdentity;
+  /** Resets a die now and, `afterNs` later, reads its identity and sets its timing mode. */
+  identify(die: number, afterNs: number): DieIdentity;
   submit(op: number): void;
   /** Next ended descriptor, or -1. */
   takeDone(): number;

@@ -152,8 +152,8 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
     for (const die of this.dies) die.powerOn(this.#timeline.nowNs);
   }
 
-  identify(die: number): DieIdentity {
-    return this.sequencer.identify(die, this.#timeline.nowNs);
+  identify(die: number, afterNs: number): DieIdentity {
+    return this.sequencer.identify(die, this.#timeline.nowNs, afterNs);
   }
 
   submit(op: number): void {

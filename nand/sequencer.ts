@@ -199,27 +199,35 @@ export class Sequencer {
    * Brings a die up: reset, id, parameter page, timing mode. Takes less than the ROM allows for it.
    * @returns READ ID and the first copy of the parameter page
    */
-  identify(die: number, atNs: number): { id: Uint8Array; parameterPage: Uint8Array } {
+  identify(
+    die: number,
+    atNs: number,
+    afterNs: number,
+  ): { id: Uint8Array; parameterPage: Uint8Array } {
     const chip = this.#dies[die]!;
     const cycleNs = chip.timing.commandCycleNs;
     const send = (opcode: number, address: number, fromNs: number) => {
       chip.command(opcode, fromNs);
-      chip.address(address, fromNs);
       this.#trace(die, CycleKind.Command, opcode, fromNs, cycleNs);
+      chip.address(address, fromNs + cycleNs);
       this.#trace(die, CycleKind.Address, address, fromNs + cycleNs, cycleNs);
+      return fromNs + 2 * cycleNs;
     };
-    let now = Math.max(atNs, chip.readyAtNs);
-    chip.command(Opcode.Reset, now);
-    now = chip.readyAtNs;
-    send(Opcode.ReadId, 0x00, now);
-    now += chip.timing.whrNs;
+    // The dies of a channel are reset one behind the other, and then asked in their turns.
+    const way = Math.floor(die / this.#geometry.channels);
+    const resetNs = Math.max(atNs, chip.readyAtNs) + way * cycleNs;
+    chip.command(Opcode.Reset, resetNs);
+    this.#trace(die, CycleKind.Command, Opcode.Reset, resetNs, cycleNs);
+    let now = Math.max(chip.readyAtNs, atNs + afterNs);
+    now = send(Opcode.ReadId, 0x00, now) + chip.timing.whrNs;
     chip.readData(this.#readId, now);
+    now += this.#readId.length * chip.timing.dataCycleNs + chip.timing.rhwNs;
     send(Opcode.ReadParameterPage, 0x00, now);
     now = chip.readyAtNs + chip.timing.rrNs;
     chip.readData(this.#parameterPage, now);
-    send(Opcode.SetFeatures, FEATURE_TIMING_MODE, now);
+    now += PARAMETER_PAGE_BYTES * chip.timing.dataCycleNs + chip.timing.rhwNs;
+    now = send(Opcode.SetFeatures, FEATURE_TIMING_MODE, now) + chip.timing.adlNs;
     const interfaceBits = this.#bus.synchronous ? SYNCHRONOUS : 0;
-    now += chip.timing.adlNs;
     chip.writeData(Uint8Array.of(interfaceBits | this.#bus.mode, 0, 0, 0), now);
     now = chip.readyAtNs;
     chip.chipEnable(1, now);

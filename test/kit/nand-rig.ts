@@ -54,7 +54,7 @@ export interface NandRigOptions {
 }
 
 /** Supply, power-up and first reset of a die take no longer: 100 us, 1 ms, some features. */
-const BRING_UP_NS = 2_000_000;
+const BRING_UP_NS = 8_000_000;
 
 export class NandRig implements ProbeListener {
   readonly geometry = new Geometry(TOY.geometry);
@@ -119,7 +119,8 @@ export class NandRig implements ProbeListener {
   bringUp(): this {
     this.array.powerOn();
     this.timeline.runUntil(this.timeline.nowNs + 100_000);
-    for (let die = 0; die < this.geometry.dies; die++) this.array.identify(die);
+    for (let die = 0; die < this.geometry.dies; die++)
+      this.array.identify(die, 1_100_000 + die * 120_000);
     this.timeline.runUntil(this.timeline.nowNs + BRING_UP_NS);
     return this;
   }

@@ -66,7 +66,7 @@ describe('parameter page', () => {
 
   test('a smaller die tells its own sizes', () => {
     const memory = MemoryRecord.decode(parameterPageOf(TOY), MEMORY_OFFSET);
-    expect(memory).toMatchObject({ pagesPerBlock: 16, blocksPerLun: 64, badBlocksMax: 64 });
+    expect(memory).toMatchObject({ pagesPerBlock: 16, blocksPerLun: 64, badBlocksMax: 1 });
   });
 
   test('the bus gives three copies, and 05h reaches the second', () => {
