@@ -69,7 +69,7 @@ export function buildFlash(parts: FlashParts): NandArray {
       ...{ timeline, probe, geometry, pairing, ops, contents, interrupts, dram, faults },
       part,
       bus: profile.bus,
-      media: new Media({ geometry, store, contents, clock, errors, exact }),
+      media: new Media({ geometry, store, contents, pairing, clock, errors, exact }),
       wear: cells.wear ? new Wear(seed, geometry.blocks, variation, options) : null,
       draws: new InterruptedDraws(seed),
     }),

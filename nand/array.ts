@@ -95,6 +95,7 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
   readonly #decoder: DecodeTiming;
   readonly #alarms: Alarm[] = [];
   readonly #channelOf: Int32Array;
+  readonly #isMsb: Uint8Array;
 
   constructor(parts: ArrayParts) {
     const { geometry, part, timeline, media, contents, ops } = parts;
@@ -113,6 +114,7 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
     this.#channelOf = Int32Array.from({ length: dies }, (_, die) => geometry.channelOf(die));
     const pages = new DriveRawPages(geometry, media.store, contents, ops);
     const { pairing, wear, draws } = parts;
+    this.#isMsb = pairing.isMsb;
     const chips: OnfiDie[] = [];
     const cells: DieCells[] = [];
     for (let die = 0; die < dies; die++) {
@@ -189,7 +191,7 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
 
   onAlarm(die: number): void {
     const op = this.work.op[die]!;
-    if (this.#faults.isSilent(die)) {
+    if (this.#faults.hitCount > 0 && this.#faults.isSilent(die)) {
       this.#results.timeout(op);
       this.#finish(die, op);
       return;
@@ -255,7 +257,6 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
   /** Puts an operation on the bus; returns the instant at which the die is ready again. */
   #begin(die: number, op: number, block: number): number {
     const page = this.#ops.page[op]!;
-    const cells = this.#cells[die]!;
     const { sequencer } = this;
     const { planes, slotsPerPage } = this.#geometry;
     this.work.block[die] = block;
@@ -264,17 +265,18 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
     switch (this.#ops.op[op] as FlashOp) {
       case FlashOp.Read:
         busNs = sequencer.readNs[bitCount(planesOf(this.#ops.slotMask[op]!, slotsPerPage))]!;
-        arrayNs = cells.readNs(page);
+        arrayNs = this.#isMsb[page] === 1 ? this.part.readMsbNs : this.part.readLsbNs;
+        this.media.expect(this.#geometry.unitSlotOf(die, block >>> this.#geometry.planeBits, page));
         this.work.enter(die, DiePhase.Reading);
         break;
       case FlashOp.Program:
         busNs = sequencer.programNs;
-        arrayNs = cells.groupProgramNs(block, page);
+        arrayNs = this.#cells[die]!.groupProgramNs(block, page);
         this.work.enter(die, DiePhase.TransferIn);
         break;
       default:
         busNs = sequencer.eraseNs[planes]!;
-        arrayNs = cells.groupEraseNs(block);
+        arrayNs = this.#cells[die]!.groupEraseNs(block);
         this.work.enter(die, DiePhase.Erasing);
     }
     const busEndNs = this.#reserve(die, busNs);
@@ -319,7 +321,7 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
     const planeMask = planesOf(mask, slotsPerPage);
     const planeCount = bitCount(planeMask);
     const block = this.work.block[die]!;
-    this.#cells[die]!.sensed(block, planeMask);
+    this.media.sensed(this.#geometry.blockIndex(die, block), planeMask);
     const ns = sequencer.outputNs[planeCount]! + sequencer.slotsNs[slots]!;
     const endNs = this.#reserve(die, ns);
     if (sequencer.cycles !== null) sequencer.output(die, block, ops.page[op]!, mask, endNs - ns);
@@ -360,7 +362,7 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
   #finish(die: number, op: number): void {
     const ops = this.#ops;
     this.work.end(die, this.#timeline.nowNs);
-    this.#faults.end(die);
+    if (this.#faults.hitCount > 0) this.#faults.end(die);
     const { done } = this.counters;
     done[ops.op[op]!] = done[ops.op[op]!]! + 1;
     this.#queues.putDone(op);

@@ -67,6 +67,12 @@ export class BlockHistory {
     return this.table.values[block * HISTORY_CELLS + Cell.ReadCount]!;
   }
 
+  /** Disturb factor of the page of a block that was programmed last: the largest. */
+  disturbFactorOf(block: number): number {
+    const reads = this.table.values[block * HISTORY_CELLS + Cell.ReadsAtLast]!;
+    return reads > OPEN_BLOCK_READS ? OPEN_BLOCK_DISTURB : 1;
+  }
+
   /** First and last minute at which a page was programmed, -1 for an erased block. */
   firstMinuteOf(block: number): number {
     return this.table.values[block * HISTORY_CELLS + Cell.FirstMinute]! - 1;

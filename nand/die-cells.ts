@@ -63,14 +63,6 @@ export class DieCells {
     return this.#parts.geometry.slotOf(this.#parts.die, block, page, 0);
   }
 
-  /** The planes of `planeMask` have sensed a page of the group that begins at `block`. */
-  sensed(block: number, planeMask: number): void {
-    const index = this.#parts.geometry.blockIndex(this.#parts.die, block);
-    for (let plane = 0, rest = planeMask; rest !== 0; plane++, rest >>>= 1) {
-      if ((rest & 1) !== 0) this.#store.history.read(index + plane);
-    }
-  }
-
   /**
    * A descriptor's slots are programmed into a page of every plane.
    * @returns planes that failed, as bits

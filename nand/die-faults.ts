@@ -25,6 +25,8 @@ export class DieFaults {
   readonly #planes: number;
   /** Verdict on the present operation of each die; null while no fault hits it. */
   readonly #verdicts: (FlashVerdict | null)[];
+  /** Dies whose present operation is hit. */
+  hitCount = 0;
 
   constructor(list: FaultList | null, ops: FlashOps, cells: readonly DieCells[], planes: number) {
     this.#list = list;
@@ -91,6 +93,7 @@ export class DieFaults {
   end(die: number): void {
     if (this.#verdicts[die] === null) return;
     this.#verdicts[die] = null;
+    this.hitCount--;
     const cells = this.#cells[die]!;
     cells.failPlanes = 0;
     cells.silentPlanes = 0;
@@ -99,6 +102,7 @@ export class DieFaults {
 
   #lay(die: number, verdict: FlashVerdict): void {
     this.#verdicts[die] = verdict;
+    this.hitCount++;
     const cells = this.#cells[die]!;
     cells.failPlanes = verdict.failedPlanes;
     cells.silentPlanes = verdict.silentPlanes;

@@ -10,7 +10,8 @@
 import type { Content } from '../hal/content/content.ts';
 import { BAD_BLOCK_MARK } from '../hal/flash-ops.ts';
 import type { Geometry } from '../hal/geometry.ts';
-import { BlockFlag } from './block-history.ts';
+import type { PagePairing } from '../hal/pairing.ts';
+import { BlockFlag, HISTORY_CELLS } from './block-history.ts';
 import { erasedThreshold } from './ecc/counted.ts';
 import type { ExactReads } from './exact-reads.ts';
 import { CELLS_PER_SLOT, CONTENT, ORDER, PAGE_WORD, type PageStore } from './page-store.ts';
@@ -18,6 +19,7 @@ import { CODEWORDS_PER_SLOT, type ErrorModel } from './physics/error-model.ts';
 import { PageHistory } from './physics/page-history.ts';
 import { CODEWORD_BITS } from './physics/rber.ts';
 import type { RetentionClock } from './retention-clock.ts';
+import { SafeReads } from './safe-reads.ts';
 
 /** Errors a codeword bears: BCH over GF(2^14), t = 28, 1080-byte codewords. */
 export const CORRECTABLE_BITS = 28;
@@ -31,6 +33,7 @@ export interface MediaParts {
   geometry: Geometry;
   store: PageStore;
   contents: Content;
+  pairing: PagePairing;
   clock: RetentionClock;
   /** Null: cells hold for ever what was programmed, unless an operation was cut. */
   errors: ErrorModel | null;
@@ -50,6 +53,9 @@ export class Media {
   readonly #geometry: Geometry;
   readonly #contents: Content;
   readonly #exact: ExactReads | null;
+  /** Reads that need no error model; null when all do. */
+  readonly #safe: SafeReads | null;
+  readonly #slotMask: number;
   /** Wrong bits of the codewords of the slot. */
   readonly #counts = new Int32Array(CODEWORDS_PER_SLOT);
   readonly #history = new PageHistory();
@@ -61,6 +67,11 @@ export class Media {
     this.clock = parts.clock;
     this.errors = parts.errors;
     this.#exact = parts.exact;
+    this.#slotMask = parts.geometry.slotsPerPage - 1;
+    const counted = parts.exact === null ? parts.errors : null;
+    const { store, geometry, pairing } = parts;
+    this.#safe =
+      counted === null ? null : new SafeReads(counted, store.history, geometry.blocks, pairing);
   }
 
   /**
@@ -81,8 +92,29 @@ export class Media {
     this.badSectors = 0;
     const flags = store.history.flagsOf(block);
     if ((flags & DAMAGED) !== 0 && this.#isLost(flags, page)) return UNCORRECTABLE;
-    if (page >= store.history.nextPageOf(block)) return this.#erased(addedBits);
+    const blocks = store.history;
+    if (page >= blocks.nextPageOf(block)) return this.#erased(addedBits);
     if (this.content < 0) this.#contents.retain(this.content);
+    if (flags === 0 && addedBits === 0 && this.#safe !== null) {
+      const { minute } = this.clock;
+      const first = (slot & this.#slotMask) * CODEWORDS_PER_SLOT;
+      const erases = blocks.eraseCountOf(block);
+      const reads = blocks.readsOf(block);
+      if (this.#safe.isClean(block, page, first, erases, reads, minute)) return 0;
+    }
+    return this.#decodeSlot(slot, block, page, flags, addedBits, retentionScale);
+  }
+
+  /** A read that may meet wrong bits. */
+  #decodeSlot(
+    slot: number,
+    block: number,
+    page: number,
+    flags: number,
+    addedBits: number,
+    retentionScale: number,
+  ): number {
+    const { store } = this;
     let worst = 0;
     const { errors } = this;
     if (errors !== null) {
@@ -90,7 +122,7 @@ export class Media {
       store.history.fill(history, block, page, this.clock.minute);
       if (retentionScale !== 1) history.retentionScale = retentionScale;
       if ((flags & BlockFlag.Damaged) !== 0) history.extraRber = store.damage.rberOf(block, page);
-      const first = (slot & (this.#geometry.slotsPerPage - 1)) * CODEWORDS_PER_SLOT;
+      const first = (slot & this.#slotMask) * CODEWORDS_PER_SLOT;
       worst = errors.slotErrors(history, first, this.#counts);
     } else {
       const damaged = (flags & BlockFlag.Damaged) !== 0;
@@ -100,6 +132,20 @@ export class Media {
     if (addedBits > 0) worst = this.#add(addedBits);
     if (this.#exact !== null) return this.#decode(slot, worst);
     return worst <= CORRECTABLE_BITS ? worst : this.#failed();
+  }
+
+  /** The planes of `planeMask` have sensed a page; the block of plane 0 is `block`. */
+  sensed(block: number, planeMask: number): void {
+    const { history } = this.store;
+    for (let plane = 0, rest = planeMask; rest !== 0; plane++, rest >>>= 1) {
+      if ((rest & 1) !== 0) history.read(block + plane);
+    }
+  }
+
+  /** A unit is going to be read: its cells and block are waited for together. */
+  expect(slot: number): void {
+    this.store.cells.touch(slot * CELLS_PER_SLOT);
+    this.store.history.table.touch(this.#geometry.blockIndexOf(slot) * HISTORY_CELLS);
   }
 
   /** RBER of a programmed page as it is now, 0 without an error model. */

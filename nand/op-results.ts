@@ -50,10 +50,12 @@ export class OpResults {
     const unit = this.#geometry.unitSlotOf(die, block >>> this.#geometry.planeBits, page);
     const level = ops.retry[op]!;
     const scale = level === 0 ? 1 : retentionScale(level);
+    const hit = this.#faults.hitCount > 0;
     let worst = 0;
     for (let j = 0, rest = ops.slotMask[op]!; rest !== 0; j++, rest >>>= 1) {
       if ((rest & 1) === 0) continue;
-      const corrected = media.read(unit + j, this.#faults.addedBits(die, j), scale);
+      const added = hit ? this.#faults.addedBits(die, j) : 0;
+      const corrected = media.read(unit + j, added, scale);
       const at = op * SLOTS_PER_OP + j;
       ops.content[at] = media.content;
       ops.pageWord[at] = media.pageWord;

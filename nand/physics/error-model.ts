@@ -94,6 +94,25 @@ export class ErrorModel {
     return countAt(this.#erased, history, codeword, lambda);
   }
 
+  /** The coarse bytes of four codewords: a byte up to the safe one stands for no wrong bit. */
+  coarse(blockIndex: number, eraseCount: number, page: number, firstCodeword: number): number {
+    const place = placeInBlock(page, firstCodeword);
+    return placeHash(this.#programmed.coarse, blockIndex, eraseCount, place);
+  }
+
+  /**
+   * The safe byte of a page of this block, as if its word line were the worst there is; below 0
+   * when none is safe.
+   * @param pageFactor of the page, or of the worst page that is meant
+   */
+  safeByte(history: PageHistory, pageFactor: number): number {
+    this.base.load(history);
+    const { variation } = this;
+    const place =
+      pageFactor * variation.wordLineFactorMax * variation.blockFactor(history.blockIndex);
+    return 255 - this.base.mean[0]! * SAFE_SCALE * place;
+  }
+
   /**
    * Wrong bits of the four codewords of a slot.
    *

@@ -94,7 +94,10 @@ export class NandRig implements ProbeListener {
     const variation = new Variation(seed, geometry.blocks, pairing);
     const errors = options.errors ? new ErrorModel(seed, IMFT_25NM, variation) : null;
     const exact = options.exact ? new ExactReads(geometry, contents, errors) : null;
-    this.media = new Media({ geometry, store, contents, clock: this.clock, errors, exact });
+    this.media = new Media({
+      ...{ geometry, store, contents, pairing, errors, exact },
+      clock: this.clock,
+    });
     this.draws = new InterruptedDraws(seed);
     const { wear: law } = options;
     this.wear =
