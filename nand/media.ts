@@ -145,7 +145,9 @@ export class Media {
   /** A unit is going to be read: its cells and block are waited for together. */
   expect(slot: number): void {
     this.store.cells.touch(slot * CELLS_PER_SLOT);
-    this.store.history.table.touch(this.#geometry.blockIndexOf(slot) * HISTORY_CELLS);
+    const block = this.#geometry.blockIndexOf(slot);
+    this.store.history.table.touch(block * HISTORY_CELLS);
+    if (this.#safe !== null) this.#safe.touch(block);
   }
 
   /** RBER of a programmed page as it is now, 0 without an error model. */

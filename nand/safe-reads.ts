@@ -29,6 +29,8 @@ export class SafeReads {
   readonly #lsbFactor: number;
   readonly #msbFactor: number;
   readonly #history = new PageHistory();
+  /** Where touched rows go, so that the engine does not leave the reading out. */
+  #sink = 0;
 
   constructor(errors: ErrorModel, blocks: BlockHistory, count: number, pairing: PagePairing) {
     this.#errors = errors;
@@ -69,6 +71,11 @@ export class SafeReads {
       ((coarse >>> 16) & 0xff) < safe &&
       coarse >>> 24 < safe
     );
+  }
+
+  /** A page of the block is going to be read: brings its row near. */
+  touch(block: number): void {
+    this.#sink ^= this.#rows[block * CELLS]!;
   }
 
   #renew(block: number, eraseCount: number, readCount: number, minute: number): void {
