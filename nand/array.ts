@@ -23,6 +23,7 @@ import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import type { Alarm, AlarmOwner, Timeline } from '../hal/sim/timeline.ts';
 import { SLOT_BYTES } from '../hal/sim/units.ts';
 import { Channels } from './channel.ts';
+import { Chips } from './chips.ts';
 import type { CycleListener } from './cycle-listener.ts';
 import { DieCells } from './die-cells.ts';
 import { DieFaults } from './die-faults.ts';
@@ -44,9 +45,7 @@ import { DriveRawPages } from './raw-pages.ts';
 import { planesOf, Sequencer } from './sequencer.ts';
 
 const NONE = -1;
-/**
- * Ns after which the sequencer gives an operation up: more than twice tBERS max. Assumed.
- */
+/** Ns after which an operation is given up: more than twice tBERS max. Assumed. */
 const OPERATION_TIMEOUT_NS = 25_000_000;
 
 export interface ArrayParts {
@@ -76,7 +75,6 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
   readonly channels: Channels;
   readonly sequencer: Sequencer;
   readonly media: Media;
-  readonly dies: readonly OnfiDie[];
   readonly counters = new FlashCounters();
   readonly work: DieWork;
   /** Called when a fault cuts the power; told the instant. */
@@ -88,6 +86,7 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
   readonly #ops: FlashOps;
   readonly #interrupts: InterruptController;
   readonly #dram: BandwidthPort;
+  readonly #chips: Chips;
   readonly #faults: DieFaults;
   readonly #cells: readonly DieCells[];
   readonly #queues: DieQueues;
@@ -125,15 +124,19 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
       chips.push(new OnfiDie({ part, array: new DieMirror(own, pages), sink: this, die }));
       this.#alarms.push(timeline.claim(`die${die}`, this, die));
     }
-    this.dies = chips;
+    this.#chips = new Chips(chips);
     this.#cells = cells;
     this.#queues = new DieQueues(dies, ops);
     this.#faults = new DieFaults(parts.faults, ops, cells, geometry.planes);
-    const { counters } = this;
-    this.#results = new OpResults({
-      ...{ ops, geometry, media, counters, faults: this.#faults },
-    });
+    const results = { ops, geometry, media, counters: this.counters, faults: this.#faults };
+    this.#results = new OpResults(results);
     this.sequencer = new Sequencer(chips, geometry, part, parts.bus, pages, ops);
+  }
+
+  /** The chips on the channels; who asks for them may drive their pins. */
+  get dies(): readonly OnfiDie[] {
+    this.#chips.driven();
+    return this.#chips.dies;
   }
 
   get store(): PageStore {
@@ -147,14 +150,16 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
 
   set cycles(listener: CycleListener | null) {
     this.sequencer.cycles = listener;
+    this.#chips.driven();
   }
 
   /** The supply of the dies is stable. */
   powerOn(): void {
-    for (const die of this.dies) die.powerOn(this.#timeline.nowNs);
+    this.#chips.powerOn(this.#timeline.nowNs);
   }
 
   identify(die: number, afterNs: number): DieIdentity {
+    this.#chips.driven();
     return this.sequencer.identify(die, this.#timeline.nowNs, afterNs);
   }
 
@@ -217,7 +222,7 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
 
   /** One register a die: its phase; and what has been done. */
   registers(): RegisterView {
-    const dies = this.dies.map((_, die) => ({
+    const dies = this.#chips.dies.map((_, die) => ({
       name: `DIE${die}_PHASE`,
       offset: 0x100 + die * 4,
       says: 'DiePhase: 0 idle, 1 reading, 2 out, 3 in, 4 programming, 5 erasing',
@@ -234,11 +239,11 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
   reset(): void {
     for (const alarm of this.#alarms) alarm.disarm();
     const { nowNs } = this.#timeline;
-    for (let die = 0; die < this.dies.length; die++) {
+    for (let die = 0; die < this.#chips.dies.length; die++) {
       if (this.#faults.isSilent(die)) continue;
       this.work.cutShort(die, this.#ops, this.#cells[die]!, nowNs);
     }
-    for (const die of this.dies) die.powerOff(nowNs);
+    this.#chips.powerOff(nowNs);
     this.work.reset();
     this.#queues.reset();
     this.#faults.reset();
@@ -348,11 +353,8 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
     const { slots } = this.counters;
     slots[1] = slots[1]! + slotsPerUnit;
     this.#dram.charge(slotsPerUnit * SLOT_BYTES);
-    const { follower } = this.store;
-    if (follower === null) return;
-    const superblock = block >>> this.#geometry.planeBits;
-    const first = this.#geometry.unitSlotOf(die, superblock, this.#ops.page[op]!);
-    follower.programmed(first, slotsPerUnit);
+    const first = this.#geometry.slotOf(die, block, this.#ops.page[op]!, 0);
+    this.store.follower?.programmed(first, slotsPerUnit);
   }
 
   #reserve(die: number, ns: number): number {
@@ -375,9 +377,10 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
   }
 
   save(): Saved {
+    if (this.cycles !== null) this.#chips.driven();
     return {
       channels: this.channels.save(),
-      dies: this.dies.map((die) => die.save()),
+      dies: this.#chips.save(),
       queues: this.#queues.save(),
       faults: this.#faults.save(),
       counters: this.counters.save(),
@@ -387,9 +390,7 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
 
   restore(saved: Saved): void {
     this.channels.restore(saved.channels as Saved);
-    this.dies.forEach((die, i) => {
-      die.restore((saved.dies as Saved[])[i]!);
-    });
+    this.#chips.restore(saved.dies as Saved[]);
     this.#queues.restore(saved.queues as Saved);
     this.#faults.restore(saved.faults as Saved);
     this.counters.restore(saved.counters as Saved);
