@@ -110,6 +110,10 @@ export class HostStream implements OpClient, Saveable {
     }
     this.#unitsInFlight--;
     const unit = unitSlotOf(this.#board, op);
+    for (let j = 1; j < count; j++) {
+      this.#mapping.expect(buffer.lpn[ops.target[op * SLOTS_PER_OP + j]!]!);
+    }
+    this.#mapping.need(buffer.lpn[ops.target[op * SLOTS_PER_OP]!]!);
     for (let j = 0; j < count; j++) {
       const at = ops.target[op * SLOTS_PER_OP + j]!;
       this.#mapping.fromBuffer(buffer.lpn[at]!, at, unit + j);

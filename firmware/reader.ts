@@ -61,6 +61,7 @@ export class Reader implements OpClient, TaskBody, Saveable {
   begin(slot: number): void {
     this.#window[slot] = 0;
     this.#badLba[slot] = NONE;
+    this.#mapping.need(this.#board.host.firstPage[slot]!);
     this.#board.aragon.post(this.#lookUp, slot);
   }
 

@@ -81,6 +81,7 @@ export class Writer implements OpClient, TaskBody, Saveable {
 
   /** Starts the write of a host slot. */
   begin(slot: number): void {
+    this.#mapping.needToOverwrite(this.#board.host.firstPage[slot]!);
     this.#logged[slot] = 0;
     this.#order[slot] = 0;
     this.#arrived[slot] = 0;

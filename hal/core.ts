@@ -191,7 +191,10 @@ export class Core implements CorePort, AlarmOwner, Saveable {
     }
     const head = this.#head[priority]!;
     const at = (priority * QUEUE_LENGTH + (head & QUEUE_MASK)) * 3;
-    this.#head[priority] = head + 1;
+    // An empty queue begins anew at its front: a ring that is walked through leaves the caches.
+    const isLast = head + 1 === this.#tail[priority];
+    this.#head[priority] = isLast ? 0 : head + 1;
+    if (isLast) this.#tail[priority] = 0;
     this.#begin(this.#queue[at]!, this.#queue[at + 1]!, this.#queue[at + 2]!);
   }
 

@@ -165,5 +165,8 @@ export interface BandwidthPort {
 /** A big table in DRAM. */
 export interface TablePort {
   readonly values: Int32Array;
+  /** A cell will be wanted some events from now, or at the next one. */
+  expect(index: number): void;
+  need(index: number): void;
   write(index: number, value: number): void;
 }

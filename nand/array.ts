@@ -42,7 +42,7 @@ import type { BusMode, NandPart } from './part.ts';
 import type { InterruptedDraws } from './physics/interrupted.ts';
 import type { Wear } from './physics/wear.ts';
 import { DriveRawPages } from './raw-pages.ts';
-import { planesOf, Sequencer } from './sequencer.ts';
+import { Sequencer } from './sequencer.ts';
 
 const NONE = -1;
 /** Ns after which an operation is given up: more than twice tBERS max. Assumed. */
@@ -263,15 +263,14 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
   #begin(die: number, op: number, block: number): number {
     const page = this.#ops.page[op]!;
     const { sequencer } = this;
-    const { planes, slotsPerPage } = this.#geometry;
     this.work.block[die] = block;
     let busNs: number;
     let arrayNs: number;
     switch (this.#ops.op[op] as FlashOp) {
       case FlashOp.Read:
-        busNs = sequencer.readNs[bitCount(planesOf(this.#ops.slotMask[op]!, slotsPerPage))]!;
+        busNs = sequencer.readNs[bitCount(sequencer.planesOf[this.#ops.slotMask[op]!]!)]!;
+        this.media.expect(die, block, page, this.#ops.slotMask[op]!);
         arrayNs = this.#isMsb[page] === 1 ? this.part.readMsbNs : this.part.readLsbNs;
-        this.media.expect(this.#geometry.unitSlotOf(die, block >>> this.#geometry.planeBits, page));
         this.work.enter(die, DiePhase.Reading);
         break;
       case FlashOp.Program:
@@ -280,7 +279,7 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
         this.work.enter(die, DiePhase.TransferIn);
         break;
       default:
-        busNs = sequencer.eraseNs[planes]!;
+        busNs = sequencer.eraseNs[this.#geometry.planes]!;
         arrayNs = this.#cells[die]!.groupEraseNs(block);
         this.work.enter(die, DiePhase.Erasing);
     }
@@ -321,9 +320,8 @@ export class NandArray implements FlashPort, AlarmOwner, Saveable, ViolationSink
     const ops = this.#ops;
     const mask = ops.slotMask[op]!;
     const slots = bitCount(mask);
-    const { slotsPerPage } = this.#geometry;
     const { sequencer } = this;
-    const planeMask = planesOf(mask, slotsPerPage);
+    const planeMask = sequencer.planesOf[mask]!;
     const planeCount = bitCount(planeMask);
     const block = this.work.block[die]!;
     this.media.sensed(this.#geometry.blockIndex(die, block), planeMask);

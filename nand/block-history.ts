@@ -1,18 +1,18 @@
 /**
  * Block history: how far each block is programmed, and what it has been through.
  *
- * Eight cells a block side by side, so that a read touches one cache line. A block keeps the first
- * and last instant at which a page of it was programmed, its reads since the erase and the reads it
- * had when its last page was programmed; a page's own age and reads are interpolated between them.
- * Instants are whole minutes at 30 C (retention-clock.ts), stored plus one; 0 means that nothing
- * was programmed.
+ * One row of cells a block, as long as a cache line, so that a read waits for one. A block keeps
+ * the first and last instant at which a page of it was programmed, its reads since the erase and
+ * the reads it had when its last page was programmed; a page's own age and reads are interpolated
+ * between them. Instants are whole minutes at 30 C (retention-clock.ts), stored plus one; 0 means
+ * that nothing was programmed. Beside it lies what safe-reads.ts has worked out from it.
  */
 
 import type { BigTable } from '../hal/sim/big-table.ts';
 import type { PageHistory } from './physics/page-history.ts';
 
-/** Cells a block; the last one is spare. */
-export const HISTORY_CELLS = 8;
+/** Cells a row; those between the history and the bounds of safe reads are spare. */
+export const HISTORY_CELLS = 16;
 
 enum Cell {
   /** Next page the block accepts; pages behind it are never programmed before an erase. */
@@ -25,6 +25,10 @@ enum Cell {
   /** Reads at the last program. */
   ReadsAtLast,
   Flags,
+  /** Minute and reads up to which the safe bytes hold, and those bytes; 0 when not worked out. */
+  SafeMinute = 8,
+  SafeReads,
+  SafeBytes,
 }
 
 export enum BlockFlag {
@@ -67,6 +71,24 @@ export class BlockHistory {
     return this.table.values[block * HISTORY_CELLS + Cell.ReadCount]!;
   }
 
+  /** Safe bytes of the block as it is at `minute`, 0 when they are not known. */
+  safeBytesAt(block: number, minute: number): number {
+    const { values } = this.table;
+    const at = block * HISTORY_CELLS;
+    const holds =
+      minute <= values[at + Cell.SafeMinute]! &&
+      values[at + Cell.ReadCount]! <= values[at + Cell.SafeReads]!;
+    return holds ? values[at + Cell.SafeBytes]! : 0;
+  }
+
+  /** Sets the safe bytes of the block; they hold up to a minute and a number of reads. */
+  setSafeBytes(block: number, bytes: number, untilMinute: number, untilReads: number): void {
+    const at = block * HISTORY_CELLS;
+    this.table.write(at + Cell.SafeMinute, untilMinute);
+    this.table.write(at + Cell.SafeReads, untilReads);
+    this.table.write(at + Cell.SafeBytes, bytes);
+  }
+
   /** Disturb factor of the page of a block that was programmed last: the largest. */
   disturbFactorOf(block: number): number {
     const reads = this.table.values[block * HISTORY_CELLS + Cell.ReadsAtLast]!;
@@ -102,7 +124,11 @@ export class BlockHistory {
     if (values[at + Cell.FirstMinute] === 0) table.write(at + Cell.FirstMinute, minute + 1);
     if (values[at + Cell.LastMinute] !== minute + 1) table.write(at + Cell.LastMinute, minute + 1);
     const reads = values[at + Cell.ReadCount]!;
-    if (values[at + Cell.ReadsAtLast] !== reads) table.write(at + Cell.ReadsAtLast, reads);
+    if (values[at + Cell.ReadsAtLast] !== reads) {
+      table.write(at + Cell.ReadsAtLast, reads);
+      // From here on more disturb than the safe bytes allow for.
+      if (reads > OPEN_BLOCK_READS) table.write(at + Cell.SafeBytes, 0);
+    }
     const flags = values[at + Cell.Flags]!;
     if ((flags & BlockFlag.FactoryMark) !== 0) {
       table.write(at + Cell.Flags, flags & ~BlockFlag.FactoryMark);

@@ -116,7 +116,7 @@ export class DieCells {
     const { geometry, die, wear, media } = this.#parts;
     const store = this.#store;
     const index = geometry.blockIndex(die, block);
-    if (this.#isLost(index, page, plane)) {
+    if ((this.redirected || this.silentPlanes !== 0) && this.#isLost(index, page, plane)) {
       this.#dropped |= 1 << plane;
       return true;
     }
@@ -181,9 +181,14 @@ export class DieCells {
 
   /** tPROG of the page of a group: the slowest plane decides. */
   groupProgramNs(block: number, page: number): number {
-    const { planes } = this.#parts.geometry;
+    const { geometry, wear, die } = this.#parts;
+    const first = geometry.blockIndex(die, block);
+    const eraseCount = this.#store.history.eraseCountOf(first);
     let longestNs = this.programNs(block, page);
-    for (let plane = 1; plane < planes; plane++) {
+    for (let plane = 1; plane < geometry.planes; plane++) {
+      // Without scatter a plane as old as the first takes as long.
+      const isSame = this.#store.history.eraseCountOf(first + plane) === eraseCount;
+      if (isSame && wear?.jitter !== true) continue;
       const ns = this.programNs(block + plane, page);
       if (ns > longestNs) longestNs = ns;
     }
@@ -241,10 +246,7 @@ export class DieCells {
   #commit(op: number, plane: number, firstSlot: number): void {
     const { geometry, ops } = this.#parts;
     const { slotsPerPage } = geometry;
-    let at = op * SLOTS_PER_OP + plane * slotsPerPage;
-    for (let slot = firstSlot; slot < firstSlot + slotsPerPage; slot++, at++) {
-      this.#store.program(slot, ops.content[at]!, ops.pageWord[at]!, ops.order[at]!);
-    }
+    this.#store.programPage(firstSlot, slotsPerPage, ops, op * SLOTS_PER_OP + plane * slotsPerPage);
   }
 
   /** The descriptor keeps its own references. */

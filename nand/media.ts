@@ -69,9 +69,8 @@ export class Media {
     this.#exact = parts.exact;
     this.#slotMask = parts.geometry.slotsPerPage - 1;
     const counted = parts.exact === null ? parts.errors : null;
-    const { store, geometry, pairing } = parts;
     this.#safe =
-      counted === null ? null : new SafeReads(counted, store.history, geometry.blocks, pairing);
+      counted === null ? null : new SafeReads(counted, parts.store.history, parts.pairing);
   }
 
   /**
@@ -96,11 +95,8 @@ export class Media {
     if (page >= blocks.nextPageOf(block)) return this.#erased(addedBits);
     if (this.content < 0) this.#contents.retain(this.content);
     if (flags === 0 && addedBits === 0 && this.#safe !== null) {
-      const { minute } = this.clock;
       const first = (slot & this.#slotMask) * CODEWORDS_PER_SLOT;
-      const erases = blocks.eraseCountOf(block);
-      const reads = blocks.readsOf(block);
-      if (this.#safe.isClean(block, page, first, erases, reads, minute)) return 0;
+      if (this.#safe.isClean(block, page, first, this.clock.minute)) return 0;
     }
     return this.#decodeSlot(slot, block, page, flags, addedBits, retentionScale);
   }
@@ -142,12 +138,13 @@ export class Media {
     }
   }
 
-  /** A unit is going to be read: its cells and block are waited for together. */
-  expect(slot: number): void {
-    this.store.cells.touch(slot * CELLS_PER_SLOT);
-    const block = this.#geometry.blockIndexOf(slot);
-    this.store.history.table.touch(block * HISTORY_CELLS);
-    if (this.#safe !== null) this.#safe.touch(block);
+  /** Slots of a unit are going to be read: cells and block of the first will be wanted. */
+  expect(die: number, block: number, page: number, slotMask: number): void {
+    const geometry = this.#geometry;
+    const lowest = 31 - Math.clz32(slotMask & -slotMask);
+    const slot = geometry.unitSlotOf(die, block >>> geometry.planeBits, page) + lowest;
+    this.store.cells.expect(slot * CELLS_PER_SLOT);
+    this.store.history.table.expect(geometry.blockIndexOf(slot) * HISTORY_CELLS);
   }
 
   /** RBER of a programmed page as it is now, 0 without an error model. */

@@ -10,6 +10,7 @@
  */
 
 import type { Content } from '../hal/content/content.ts';
+import type { FlashOps } from '../hal/flash-ops.ts';
 import type { Geometry } from '../hal/geometry.ts';
 import { BigTable } from '../hal/sim/big-table.ts';
 import { invariant } from '../hal/sim/invariant.ts';
@@ -88,6 +89,22 @@ export class PageStore {
     if (content !== 0) this.cells.write(at + CONTENT, content);
     if (pageWord !== 0) this.cells.write(at + PAGE_WORD, pageWord);
     if (order !== 0) this.cells.write(at + ORDER, order);
+  }
+
+  /** Programs the `count` slots of a page that a descriptor holds from column `from` on. */
+  programPage(slot: number, count: number, ops: FlashOps, from: number): void {
+    const { content, pageWord, order } = ops;
+    const { values, log } = this.cells;
+    let at = slot * CELLS_PER_SLOT;
+    for (let i = from; i < from + count; i++, at += CELLS_PER_SLOT) {
+      if (log.on) {
+        this.program(slot + i - from, content[i]!, pageWord[i]!, order[i]!);
+        continue;
+      }
+      values[at + CONTENT] = content[i]!;
+      values[at + PAGE_WORD] = pageWord[i]!;
+      values[at + ORDER] = order[i]!;
+    }
   }
 
   contentOf(slot: number): number {

@@ -42,6 +42,8 @@ export class Sequencer {
   readonly statusNs: number;
   /** Ns of `n` slots with their share of the spare area. */
   readonly slotsNs: Int32Array;
+  /** Planes that the slots of each mask lie in, as bits. */
+  readonly planesOf: Uint8Array;
   readonly #dies: readonly OnfiDie[];
   readonly #geometry: Geometry;
   readonly #pages: RawPages;
@@ -84,6 +86,8 @@ export class Sequencer {
     this.statusNs = status;
     const column = command(PAGE_ADDRESS_CYCLES) + commandCycleNs + ccsNs;
     this.outputNs = perPlane((n) => status + n * column);
+    const masks = { length: 1 << slotsPerUnit };
+    this.planesOf = Uint8Array.from(masks, (_, mask) => planesOf(mask, slotsPerPage));
     const slotBytes = pageBytes / slotsPerPage;
     this.slotsNs = Int32Array.from({ length: slotsPerUnit + 1 }, (_, n) =>
       dataNs(bus, Math.ceil(n * slotBytes)),
@@ -101,7 +105,7 @@ export class Sequencer {
     if (kind === FlashOp.Program) this.#startProgram(die, block, page, op, atNs);
     else if (kind === FlashOp.Erase) this.#startErase(die, block, atNs);
     else {
-      const planeMask = planesOf(ops.slotMask[op]!, this.#geometry.slotsPerPage);
+      const planeMask = this.planesOf[ops.slotMask[op]!]!;
       this.#startRead(die, block, page, planeMask, atNs);
     }
     const agree = this.#dies[die]!.readyAtNs === readyNs;

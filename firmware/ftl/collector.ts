@@ -250,6 +250,11 @@ export class Collector implements OpClient, Saveable {
     }
     this.#programsInFlight--;
     const unit = unitSlotOf(this.#board, op);
+    const lpnOf = op * SLOTS_PER_OP;
+    for (let j = 1; j < count; j++) {
+      this.#mapping.expect((ops.pageWord[lpnOf + j]! & LPN_MASK) - 1);
+    }
+    this.#mapping.need((ops.pageWord[lpnOf]! & LPN_MASK) - 1);
     for (let j = 0; j < count; j++) {
       const at = op * SLOTS_PER_OP + j;
       this.#mapping.move((ops.pageWord[at]! & LPN_MASK) - 1, ops.target[at]!, unit + j);

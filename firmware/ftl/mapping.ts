@@ -29,6 +29,22 @@ export class Mapping {
     this.#superblocks = superblocks;
   }
 
+  /** A page will be looked up some events from now, or at the next one. */
+  expect(lpn: number): void {
+    this.l2p.expect(lpn);
+  }
+
+  need(lpn: number): void {
+    this.l2p.need(lpn);
+  }
+
+  /** A page is about to be overwritten: the valid bit of its slot will be wanted too. */
+  needToOverwrite(lpn: number): void {
+    this.l2p.need(lpn);
+    const old = this.l2p.values[lpn]!;
+    if (old !== UNMAPPED && old <= this.flashTop) this.validBits.expect((old - 1) >>> 5);
+  }
+
   /** Points a page to a place in the write buffer; what it pointed to in flash falls invalid. */
   toBuffer(lpn: number, bufferIndex: number): void {
     const old = this.l2p.values[lpn]!;

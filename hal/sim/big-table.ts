@@ -6,6 +6,7 @@
  */
 
 import { invariant } from './invariant.ts';
+import { prefetch } from './prefetch.ts';
 import type { Undoable, UndoLog } from './undo-log.ts';
 
 export class BigTable implements Undoable {
@@ -16,8 +17,6 @@ export class BigTable implements Undoable {
   values: Int32Array;
   readonly log: UndoLog;
   readonly number: number;
-  /** Where touched cells go, so that the engine does not leave the reading out. */
-  #sink = 0;
 
   constructor(name: string, length: number, log: UndoLog) {
     this.name = name;
@@ -27,12 +26,15 @@ export class BigTable implements Undoable {
     this.number = log.register(this);
   }
 
-  /**
-   * Brings a cell near: a big table misses every cache, and what is touched an event ahead of its
-   * use, together with others, is waited for only once.
-   */
-  touch(index: number): void {
-    this.#sink ^= this.values[index]!;
+  /** The cell will be wanted some events from now (prefetch.ts). */
+  expect(index: number): void {
+    prefetch.expect(this.values, index);
+  }
+
+  /** The cell is wanted at the next event: it is fetched with all that are expected. */
+  need(index: number): void {
+    prefetch.expect(this.values, index);
+    prefetch.fetch();
   }
 
   write(index: number, value: number): void {

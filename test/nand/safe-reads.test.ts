@@ -26,7 +26,7 @@ function bench() {
   const errors = new ErrorModel('safe', IMFT_25NM, new Variation('safe', GEOMETRY.blocks, PAIRING));
   const table = new BigTable('blocks', GEOMETRY.blocks * HISTORY_CELLS, new UndoLog());
   const blocks = new BlockHistory(table);
-  return { errors, blocks, safe: new SafeReads(errors, blocks, GEOMETRY.blocks, PAIRING) };
+  return { errors, blocks, safe: new SafeReads(errors, blocks, PAIRING) };
 }
 
 /** All pages programmed at `minute`, after `reads` reads of the open block. */
@@ -55,8 +55,7 @@ it('calls nothing clean that the error model finds wrong bits in', () => {
         program(blocks, block, eraseCount, 1000);
         for (let i = 0; i < Math.min(reads, 50); i++) blocks.read(block);
         const minute = 1000 + age;
-        const known = blocks.readsOf(block);
-        if (!safe.isClean(block, page, first, eraseCount, known, minute)) continue;
+        if (!safe.isClean(block, page, first, minute)) continue;
         clean++;
         blocks.fill(history, block, page, minute);
         if (errors.slotErrors(history, first, counts) !== 0) return false;
@@ -78,7 +77,7 @@ it('keeps its bounds until age or reads pass what they were taken for', () => {
   for (let minute = 0; minute < 500_000; minute += 97) {
     blocks.read(5);
     const page = minute % GEOMETRY.pagesPerBlock;
-    if (!safe.isClean(5, page, 0, 2500, blocks.readsOf(5), minute)) {
+    if (!safe.isClean(5, page, 0, minute)) {
       dirty++;
       continue;
     }
@@ -97,9 +96,32 @@ it('calls nine of ten reads of a fresh drive clean', () => {
     program(blocks, block, 0, 0);
     for (let page = 0; page < GEOMETRY.pagesPerBlock; page++) {
       all++;
-      if (safe.isClean(block, page, 0, 0, 1, 1)) clean++;
+      if (safe.isClean(block, page, 0, 1)) clean++;
     }
   }
   // 0.004 wrong bits a codeword at 5e-7, times four codewords and the worst word line: 6 % miss.
   expect(clean / all).toBeGreaterThan(0.9);
+});
+
+it('takes its bounds anew when an open block was read so often that later pages suffer more', () => {
+  const { errors, blocks, safe } = bench();
+  const history = new PageHistory();
+  const counts = new Int32Array(4);
+  const pages = GEOMETRY.pagesPerBlock;
+  let wrong = 0;
+  for (let block = 0; block < GEOMETRY.blocks; block++) {
+    blocks.load(block, 0, 2000);
+    for (let page = 0; page < pages - 1; page++) blocks.programmed(block, page, 0);
+    for (let i = 0; i < 4000; i++) blocks.read(block);
+    safe.isClean(block, 0, 0, 1); // the bounds of the open block
+    blocks.programmed(block, pages - 1, 1);
+    for (let page = 0; page < pages; page++) {
+      blocks.read(block);
+      if (!safe.isClean(block, page, 0, 2)) continue;
+      blocks.fill(history, block, page, 2);
+      if (errors.slotErrors(history, 0, counts) !== 0) wrong++;
+    }
+    expect(blocks.disturbFactorOf(block)).toBe(4);
+  }
+  expect(wrong).toBe(0);
 });

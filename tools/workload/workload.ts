@@ -49,7 +49,8 @@ export class Workload implements CommandSource {
   #commandPages = 1;
   #places = 0;
   #left = 0;
-  #cursor = 0;
+  /** Place of the next command: known one command ahead, so that its reference is near by then. */
+  #place = 0;
   #nextTag = 1;
   #standby = Standby.None;
 
@@ -66,7 +67,7 @@ export class Workload implements CommandSource {
     this.#commandPages = pattern.pages;
     this.#places = Math.floor((pattern.spanPages ?? this.#pages) / pattern.pages);
     this.#left = pattern.count;
-    this.#cursor = 0;
+    this.#place = this.#isRandom ? this.#random.below(this.#places) : 0;
     this.doneCount = 0;
     this.failedCount = 0;
     this.mismatchCount = 0;
@@ -95,10 +96,8 @@ export class Workload implements CommandSource {
     if (this.#left === 0) return NOTHING_YET;
     this.#left--;
     const pages = this.#commandPages;
-    let place = this.#cursor;
-    if (this.#isRandom) place = this.#random.below(this.#places);
-    else this.#cursor = place + 1 === this.#places ? 0 : place + 1;
-    const first = place * pages;
+    const first = this.#place * pages;
+    this.#advance();
     if (this.#isRead) {
       adapter.readQueued(tag, first * 8, pages * 8);
       return tag;
@@ -112,6 +111,12 @@ export class Workload implements CommandSource {
       this.reference.write(first + i, content);
     }
     return tag;
+  }
+
+  #advance(): void {
+    const following = this.#place + 1 === this.#places ? 0 : this.#place + 1;
+    this.#place = this.#isRandom ? this.#random.below(this.#places) : following;
+    this.reference.expect(this.#place * this.#commandPages);
   }
 
   completed(adapter: HostAdapter, slot: number, status: number, _error: number): void {
@@ -147,7 +152,7 @@ export class Workload implements CommandSource {
       commandPages: this.#commandPages,
       places: this.#places,
       left: this.#left,
-      cursor: this.#cursor,
+      place: this.#place,
       nextTag: this.#nextTag,
       standby: this.#standby,
       doneCount: this.doneCount,
@@ -163,7 +168,7 @@ export class Workload implements CommandSource {
     this.#commandPages = saved.commandPages as number;
     this.#places = saved.places as number;
     this.#left = saved.left as number;
-    this.#cursor = saved.cursor as number;
+    this.#place = saved.place as number;
     this.#nextTag = saved.nextTag as number;
     this.#standby = saved.standby as Standby;
     this.doneCount = saved.doneCount as number;

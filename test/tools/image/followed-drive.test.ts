@@ -13,7 +13,7 @@ import type { DriveProfile } from '../../../hal/profile.ts';
 import { crc32Of } from '../../../hal/sim/crc.ts';
 import { BlockFlag, HISTORY_CELLS } from '../../../nand/block-history.ts';
 import { DriveImage } from '../../../tools/image/drive-image.ts';
-import { decodeRber, encodeRber } from '../../../tools/image/format.ts';
+import { BLOCK_CELLS, decodeRber, encodeRber } from '../../../tools/image/format.ts';
 import { verifyImage } from '../../../tools/image/verify.ts';
 import { newPath, openImage, removeImages } from './image-kit.ts';
 
@@ -45,7 +45,7 @@ function pictureOf({ drive }: Host): string[] {
   }
   for (let block = 0; block < geometry.blocks; block++) {
     const first = block * HISTORY_CELLS;
-    lines.push(`block ${block}: ${history.table.values.slice(first, first + HISTORY_CELLS)}`);
+    lines.push(`block ${block}: ${history.table.values.slice(first, first + BLOCK_CELLS)}`);
   }
   return lines;
 }
