@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
+import { DRIVE_ENVIRONMENT } from '../cli/engine.ts';
 import { UsageError } from '../errors.ts';
 import type { Figures } from './median.ts';
 
@@ -88,7 +89,8 @@ async function bench(options: BenchOptions): Promise<void> {
 }
 
 async function measured(name: string, repeat: number): Promise<Figures> {
-  const { stdout } = await run(process.execPath, [CHILD, name, `${repeat}`]);
+  const env = { ...process.env, ...DRIVE_ENVIRONMENT };
+  const { stdout } = await run(process.execPath, [CHILD, name, `${repeat}`], { env });
   return JSON.parse(stdout) as Figures;
 }
 
