@@ -113,6 +113,14 @@ export class DriveImage {
     return notices;
   }
 
+  /**
+   * Writes the programs that wait to be written together: call it before anybody is told of what
+   * the drive has done, so that a killed process takes back nothing that was seen.
+   */
+  flush(): void {
+    this.#follower?.flush();
+  }
+
   /** Writes the retention clock: a drive that was aged stays so. */
   keepClock(): void {
     this.#takeClock();

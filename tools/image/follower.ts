@@ -1,8 +1,10 @@
 /**
  * The follower: writes what a page store programs and erases into an image.
  *
- * A page that has been written is at home in the file, so it leaves memory. Before a block is
- * erased, pages that somebody else still refers to come back into memory first.
+ * Units wait in a batch until it is full or `flush` is called, so that the file sees few and large
+ * writes; what is erased or damaged goes after them, so the file is always the flash as it was at
+ * some instant. A page that has been written is at home in the file, so it leaves memory. Before a
+ * block is erased, pages that somebody else still refers to come back into memory first.
  */
 import { ByteContent } from '../../hal/content/byte-content.ts';
 import type { Content } from '../../hal/content/content.ts';
@@ -14,12 +16,14 @@ import { BLOCK_CELLS, BlockState, encodeRber, NEXT_PAGE, SlotKind } from './form
 import type { ImageFile, SlotSource } from './image-file.ts';
 import { setHome } from './load.ts';
 import type { SlotValues } from './page-records.ts';
+import { UnitBatch } from './unit-batch.ts';
 
 export class ImageFollower implements StoreFollower, SlotSource {
   readonly #image: ImageFile;
   readonly #store: PageStore;
   readonly #contents: Content;
   readonly #cells = new Int32Array(BLOCK_CELLS);
+  readonly #batch: UnitBatch;
 
   /**
    * @param store holds what the image holds: both are empty, or loadImage has filled it
@@ -29,15 +33,23 @@ export class ImageFollower implements StoreFollower, SlotSource {
     this.#image = image;
     this.#store = store;
     this.#contents = contents;
+    this.#batch = new UnitBatch(store.geometry);
     setHome(image, contents);
   }
 
+  /** Writes the units that wait: from here on a killed process leaves them in the file. */
+  flush(): void {
+    if (!this.#batch.isEmpty) this.#batch.take(this.#write);
+  }
+
   programmed(firstSlot: number, count: number): void {
-    const { slotsPerPage } = this.#store.geometry;
-    if (this.#isNew(firstSlot, count)) {
-      this.#write(firstSlot, count);
+    const { slotsPerPage, slotsPerUnit } = this.#store.geometry;
+    if (!this.#batch.takes(firstSlot)) this.flush();
+    if (count === slotsPerUnit && this.#isNew(firstSlot, count)) {
+      this.#batch.add(firstSlot);
       return;
     }
+    this.flush();
     for (let slot = firstSlot; slot < firstSlot + count; slot += slotsPerPage) {
       if (this.#isNew(slot, slotsPerPage)) this.#write(slot, slotsPerPage);
       else this.#image.writeDamage(slot, this.damageOf(slot));
@@ -45,6 +57,7 @@ export class ImageFollower implements StoreFollower, SlotSource {
   }
 
   beforeErase(blockIndex: number): void {
+    this.flush();
     const { geometry, history } = this.#store;
     const pages = history.nextPageOf(blockIndex);
     const contents = this.#contents;
@@ -68,6 +81,7 @@ export class ImageFollower implements StoreFollower, SlotSource {
    * instants and what cut operations have left are only written here.
    */
   sync(): void {
+    this.flush();
     const { blocks, geometry } = this.#image;
     for (const { block, page } of this.#store.damage.list()) {
       this.programmed(geometry.pageSlotOf(block, page), geometry.slotsPerPage);
@@ -97,21 +111,22 @@ export class ImageFollower implements StoreFollower, SlotSource {
     return true;
   }
 
-  #write(firstSlot: number, count: number): void {
+  /** Writes pages that follow one another; their data is at home in the file from then on. */
+  readonly #write = (firstSlot: number, count: number): void => {
     const { geometry } = this.#store;
     for (let slot = firstSlot; slot < firstSlot + count; slot += geometry.slotsPerPage) {
       const block = geometry.blockIndexOf(slot);
       // Its first page: the record that is written now says when that was.
       if (this.#image.blocks.blockStates[block] === BlockState.Erased) this.#open(block);
     }
-    this.#image.writeUnit(firstSlot, count, this);
+    this.#image.writeRun(firstSlot, count, this);
     for (let slot = firstSlot; slot < firstSlot + count; slot++) {
       const content = this.#store.contentOf(slot);
       if (content >= 0) continue;
       if (this.#contents instanceof ByteContent) this.#contents.settleAt(content, slot);
       else if (isMetadata(content)) this.#contents.metadata.settleAt(content, slot);
     }
-  }
+  };
 
   /** History of a block whose first page is programmed; the clock is never behind it. */
   #open(blockIndex: number): void {

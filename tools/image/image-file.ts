@@ -6,7 +6,6 @@
  * the page as it was, or interrupted, or new. An erase writes the block's record only: it makes the
  * page records of the block stale by their erase count.
  */
-import { SLOTS_PER_OP } from '../../hal/flash-ops.ts';
 import type { Geometry } from '../../hal/geometry.ts';
 import { invariant } from '../../hal/sim/invariant.ts';
 import { SLOT_BYTES } from '../../hal/sim/units.ts';
@@ -21,7 +20,7 @@ import { PageRecords, SlotValues } from './page-records.ts';
 import { PositionalFile } from './positional-file.ts';
 import { readSession, writeSession } from './session.ts';
 
-/** Where the slots of a unit come from when it is written. */
+/** Where the slots of a run of pages come from when it is written. */
 export interface SlotSource {
   /**
    * Fills in the spare record of a slot; its CRC is worked out from the bytes.
@@ -44,6 +43,8 @@ export interface OpenOptions {
 
 /** Pages of one piece of records that is kept for reads. */
 const CACHED_PAGES = 64;
+/** Slots that are written in one piece at most: a megabyte of data. */
+export const RUN_SLOTS_MAX = 256;
 
 export class ImageFile {
   readonly path: string;
@@ -62,8 +63,8 @@ export class ImageFile {
   minute: number;
   readonly #file: PositionalFile;
   readonly #lock: ImageLock | null;
-  readonly #unit: PageRecords;
-  readonly #data = new Uint8Array(SLOTS_PER_OP * SLOT_BYTES);
+  readonly #run: PageRecords;
+  readonly #data = new Uint8Array(RUN_SLOTS_MAX * SLOT_BYTES);
   /** The slot that is being written; its source may read others meanwhile. */
   readonly #written = new SlotValues();
   readonly #values = new SlotValues();
@@ -120,7 +121,7 @@ export class ImageFile {
     this.takenOver = lock?.takenOver ?? null;
     this.#file = file;
     this.#lock = lock;
-    this.#unit = new PageRecords(layout, SLOTS_PER_OP);
+    this.#run = new PageRecords(layout, RUN_SLOTS_MAX / layout.geometry.slotsPerPage);
     this.#cache = new PageRecords(layout, CACHED_PAGES);
     this.blocks = new BlockTable(layout, file);
     this.blocks.read();
@@ -135,16 +136,17 @@ export class ImageFile {
   }
 
   /**
-   * Writes whole pages that follow one another: at most one multi-plane page.
+   * Writes whole pages that follow one another, RUN_SLOTS_MAX slots at most.
    * @throws RunError when the file cannot be written, or a block's record is damaged
    */
-  writeUnit(firstSlot: number, count: number, source: SlotSource): void {
+  writeRun(firstSlot: number, count: number, source: SlotSource): void {
     const { slotsPerPage } = this.geometry;
     const pages = count / slotsPerPage;
     const firstPage = this.layout.pageOf(firstSlot);
-    invariant(Number.isInteger(pages) && count <= SLOTS_PER_OP, 'a unit is one to eight slots');
-    this.beginUnit(firstSlot, count);
-    const records = this.#unit;
+    const fits = Number.isInteger(pages) && count > 0 && count <= RUN_SLOTS_MAX;
+    invariant(fits, 'whole pages are written, and no more than there is room for');
+    this.beginRun(firstSlot, count);
+    const records = this.#run;
     records.begin(firstPage, pages);
     // Data that lies together goes in one piece.
     let from = 0;
@@ -171,8 +173,8 @@ export class ImageFile {
     this.#file.write(at, cache.bytes, index * pageRecordBytes, pageRecordBytes);
   }
 
-  /** The first step of `writeUnit` alone: the pages read as interrupted until they are written. */
-  beginUnit(firstSlot: number, count: number): void {
+  /** The first step of `writeRun` alone: the pages read as interrupted until they are written. */
+  beginRun(firstSlot: number, count: number): void {
     this.#checkWritable();
     const { geometry, layout } = this;
     const firstPage = layout.pageOf(firstSlot);
@@ -187,7 +189,7 @@ export class ImageFile {
       if (!this.blocks.use(blockIndex, geometry.pageOf(slot) + 1)) continue;
       this.blocks.enter(blockIndex, BlockState.Written);
     }
-    this.#unit.begin(firstPage, pages);
+    this.#run.begin(firstPage, pages);
     this.#writeRecords(firstSlot, PageState.Programming, null);
   }
 
@@ -309,18 +311,18 @@ export class ImageFile {
     invariant(this.#isOpen && !this.readOnly, 'only an image that is open for writing is written');
   }
 
-  /** Takes the slot `index` of the unit from its source; true when it has data. */
+  /** Takes the slot `index` of the run from its source; true when it has data. */
   #takeSlot(slot: number, index: number, source: SlotSource): boolean {
     const values = this.#written;
     const bytes = source.slot(slot, values);
     values.dataCrc = bytes === null ? 0 : dataCrc(bytes) | 0;
-    this.#unit.setSlot(index, values);
+    this.#run.setSlot(index, values);
     if (bytes === null) return false;
     this.#data.set(bytes, index * SLOT_BYTES);
     return true;
   }
 
-  /** Writes the data of the slots `from` up to `end` of the unit. */
+  /** Writes the data of the slots `from` up to `end` of the run. */
   #writeData(firstSlot: number, from: number, end: number): void {
     if (from === end) return;
     const at = this.layout.slotDataAt(firstSlot + from);
@@ -333,7 +335,7 @@ export class ImageFile {
   }
 
   #writeRecords(firstSlot: number, state: PageState, source: SlotSource | null): void {
-    const records = this.#unit;
+    const records = this.#run;
     const { slotsPerPage } = this.geometry;
     for (let i = 0; i < records.count; i++) {
       const slot = firstSlot + i * slotsPerPage;
@@ -342,7 +344,7 @@ export class ImageFile {
     }
     const at = this.layout.pageRecordAt(records.firstPage);
     this.#file.write(at, records.bytes, 0, records.count * this.layout.pageRecordBytes);
-    // A unit's source may have read records of its neighbours since the step before.
+    // The source may have read records of its neighbours since the step before.
     const { firstPage, count } = this.#cache;
     if (records.firstPage >= firstPage && records.firstPage < firstPage + count) {
       this.#cache.count = 0;

@@ -186,13 +186,13 @@ class Importer implements SlotSource {
     if (verdict.failedCodewords !== 0 || verdict.crcWrong !== 0) {
       const list = verdict.failedCodewords !== 0 ? this.#uncorrectablePages : this.#wrongPages;
       list.push(describePage(this.#geometry, slot));
-      this.#image.beginUnit(slot, slotsPerPage);
+      this.#image.beginRun(slot, slotsPerPage);
       return;
     }
     this.#programmedPages++;
     const bits = verdict.corrected.reduce((sum, count) => sum + count, 0);
     this.#correctedBits += bits;
     if (bits > 0) this.#correctedPages++;
-    this.#image.writeUnit(slot, slotsPerPage, this);
+    this.#image.writeRun(slot, slotsPerPage, this);
   }
 }

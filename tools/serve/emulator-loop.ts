@@ -83,6 +83,8 @@ export interface LoopOptions {
   /** No event before the wall clock has come to it. Default false. */
   readonly realtime?: boolean;
   readonly clock?: WallClock;
+  /** Called at the end of a turn, before what has ended is answered. */
+  readonly beforeAnswers?: () => void;
   /** The drive has stopped by itself; called once, before its requests fail. */
   readonly onStopped?: (reason: string) => void;
 }
@@ -94,6 +96,7 @@ export class EmulatorLoop implements EmulatorClock {
   readonly #drive: Drive;
   readonly #queue: RequestQueue;
   readonly #clock: WallClock;
+  readonly #beforeAnswers: () => void;
   readonly #onStopped: (reason: string) => void;
   #goal: Goal | null = null;
   /** A turn comes with the next turn of the event loop. */
@@ -113,6 +116,7 @@ export class EmulatorLoop implements EmulatorClock {
     this.#queue = queue;
     this.realtime = options.realtime ?? false;
     this.#clock = options.clock ?? new NodeClock();
+    this.#beforeAnswers = options.beforeAnswers ?? (() => {});
     this.#onStopped = options.onStopped ?? (() => {});
   }
 
@@ -181,6 +185,7 @@ export class EmulatorLoop implements EmulatorClock {
       this.#soon();
       return;
     }
+    this.#guarded(this.#beforeAnswers);
     this.#queue.deliver();
     if (this.#whenIdle.length > 0) this.#callIdle();
     this.#schedule();
@@ -283,6 +288,7 @@ export class EmulatorLoop implements EmulatorClock {
       if (!timeline.step()) break;
       if (fired % EVENTS_PER_LOOK === 0 && this.#clock.nowMs() >= deadlineMs) return;
     }
+    this.#beforeAnswers();
     this.#endGoal(timeline.ordinal >= goal.ordinal || timeline.nowNs >= goal.ns);
   }
 

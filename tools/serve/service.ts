@@ -83,6 +83,7 @@ export class DriveService {
     this.loop = new EmulatorLoop(drive, queue, {
       realtime: options.realtime ?? false,
       ...(options.clock === undefined ? {} : { clock: options.clock }),
+      beforeAnswers: () => this.#image?.flush(),
       onStopped: (reason) => this.#driveStopped(reason),
     });
     this.backend = new DriveBackend(drive, queue, this.loop);

@@ -55,7 +55,8 @@ beforeEach(() => {
   store.program(unit + 1, contents.spoil(made.bytes(51), 0b10), LAST_OF_COMMAND | 1, 2 ** 31 - 1);
   store.program(unit + 2, made.bytes(52), 1, -(2 ** 31));
   follower.programmed(unit, 4);
-  made.image.beginUnit(geometry.unitSlotOf(2, 3, 2), 4);
+  follower.flush();
+  made.image.beginRun(geometry.unitSlotOf(2, 3, 2), 4);
   made.image.close();
 });
 

@@ -59,6 +59,7 @@ export class FollowedStore {
       store.program(unit + j, handle, unit + j + 1, unit * 3 + j);
     });
     this.follower.programmed(unit, geometry.slotsPerUnit);
+    this.follower.flush();
   }
 
   /** Erases a superblock's blocks of one die. */

@@ -196,7 +196,7 @@ describe('programs and erases that have not ended', () => {
       [1, 2, 3, 4].map((seed) => first.bytes(seed)),
     );
     const unit = first.geometry.unitSlotOf(0, 0, 1);
-    first.image.beginUnit(unit, 4);
+    first.image.beginRun(unit, 4);
     first.image.beginErase(1);
     first.image.abandon();
     const { image, store, report } = new FollowedStore(openImage(path));

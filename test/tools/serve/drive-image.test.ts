@@ -3,7 +3,15 @@
  * Method: the built program over image files, with an NBD client that writes and reads patterns; it
  * is ended, and killed in the middle of writing. Damage is made by hand in the file.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -12,7 +20,9 @@ import { main } from '../../../tools/cli/main.ts';
 import { openSnapshot } from '../../../tools/dump/open.ts';
 import { dumpTable } from '../../../tools/dump/tables.ts';
 import { DriveImage } from '../../../tools/image/drive-image.ts';
+import { PageState } from '../../../tools/image/format.ts';
 import { ImageFile } from '../../../tools/image/image-file.ts';
+import { SlotValues } from '../../../tools/image/page-records.ts';
 import { verifyImage } from '../../../tools/image/verify.ts';
 import { withControl } from '../../../tools/serve/control-client.ts';
 import { NbdError, NbdKind } from '../../../tools/serve/nbd/backend.ts';
@@ -235,6 +245,29 @@ describe('in this process', () => {
     expect(small.run(read).error).toBe(NbdError.Ok);
     expect(Buffer.compare(read.data, data)).toBe(0);
     expect(await small.stop()).toMatchObject({ spilledPages: 0 });
+  });
+
+  test('whatever a client was told is in the file, were the program killed then', async () => {
+    const toy = await ServedToy.start(() => options(image));
+    const missing: number[] = [];
+    for (let page = 0; page < 40; page++) {
+      const data = Buffer.concat([pattern(page, 1), pattern(page + 1, 1)]);
+      const request = new HandRequest(NbdKind.Write, page * PAGE, 2 * PAGE, { data, fua: true });
+      const { complete } = request;
+      request.complete = (error) => {
+        complete.call(request, error);
+        const copy = join(folder, `copy${page}.nand`);
+        copyFileSync(image, copy);
+        const file = ImageFile.open(copy, { readOnly: true });
+        const slot = toy.service.drive.l2p.values[page]! - 1;
+        if (file.readRecord(slot, new SlotValues()) !== PageState.Programmed) missing.push(page);
+        file.close();
+        rmSync(copy);
+      };
+      expect(toy.run(request).error).toBe(NbdError.Ok);
+    }
+    expect(missing).toEqual([]);
+    await toy.stop();
   });
 
   test('a record names its new image, and keeps what it cannot hold away', async () => {
