@@ -98,6 +98,11 @@ export class ByteContent extends ContentBase implements Content {
     this.metadata.setHome(home);
   }
 
+  /** Makes room for so many pages at once: before many are adopted. */
+  reserve(pages: number): void {
+    if (pages > this.#references.length) this.#grow(pages);
+  }
+
   /**
    * A page that is already at home in a flash slot; the caller owns the handle.
    * @param spoiled sectors of it that are unreadable for good, as bits
@@ -280,13 +285,12 @@ export class ByteContent extends ContentBase implements Content {
 
   #takeNumber(): number {
     const page = this.#freePages.pop() ?? this.#pageCount++;
-    if (page >= this.#references.length) this.#grow();
+    if (page >= this.#references.length) this.#grow(this.#references.length * 2);
     this.#references[page] = 1;
     return page;
   }
 
-  #grow(): void {
-    const length = this.#references.length * 2;
+  #grow(length: number): void {
     const references = new Int32Array(length);
     references.set(this.#references);
     const frameOf = new Int32Array(length).fill(NONE);

@@ -50,12 +50,15 @@ export function loadImage(image: ImageFile, store: PageStore, contents: Content)
     ...{ damagedPages: [] as number[], damagedBlocks: [] as number[] },
   };
   const { blocks, layout, geometry } = image;
+  let pages = 0;
   for (let block = 0; block < geometry.blocks; block++) {
     loadCells(image, store, block);
+    pages += blocks.nextPageOf(block);
     const state = blocks.blockStates[block];
     if (state === BlockState.Erasing) report.interruptedErases.push(block);
     if (state === BlockState.Damaged) report.damagedBlocks.push(block);
   }
+  if (contents instanceof ByteContent) contents.reserve(pages * geometry.slotsPerPage);
   const records = new PageRecords(layout, layout.pagesPerSuperblock);
   const loader = new SlotLoader(image, store, contents, records);
   for (let superblock = 0; superblock < geometry.superblocks; superblock++) {
@@ -89,11 +92,14 @@ export function loadImage(image: ImageFile, store: PageStore, contents: Content)
  */
 function loadCells({ blocks }: ImageFile, store: PageStore, block: number): void {
   const { table } = store.history;
-  const cells = blocks.cells.subarray(block * BLOCK_CELLS, (block + 1) * BLOCK_CELLS);
-  if (cells.every((cell) => cell === 0)) return;
+  const { cells } = blocks;
+  const from = block * BLOCK_CELLS;
+  let any = 0;
+  for (let i = 0; i < BLOCK_CELLS; i++) any |= cells[from + i]!;
+  if (any === 0) return;
   const first = block * HISTORY_CELLS;
   for (let i = ERASE_COUNT; i < BLOCK_CELLS; i++) {
-    if (table.values[first + i] !== cells[i]) table.write(first + i, cells[i]!);
+    if (table.values[first + i] !== cells[from + i]) table.write(first + i, cells[from + i]!);
   }
 }
 

@@ -40,22 +40,31 @@ export class UnitBatch {
 
   /**
    * Empties the batch: visits its units in the order of their programs, those together whose slots
-   * follow one another.
+   * follow one another. What a visit that throws has not taken stays, and what is behind it.
    */
   take(visit: (firstSlot: number, count: number) => void): void {
-    const firstSlots = this.#firstSlots.subarray(0, this.#count);
-    this.#count = 0;
-    this.#hasDie.fill(0);
-    const { slotsPerUnit } = this.#geometry;
-    let first = 0;
-    let end = 0;
-    for (const slot of firstSlots) {
-      if (slot !== end) {
-        if (end > first) visit(first, end - first);
-        first = slot;
+    let done = 0;
+    try {
+      while (done < this.#count) {
+        const units = this.#runFrom(done);
+        visit(this.#firstSlots[done]!, units * this.#geometry.slotsPerUnit);
+        done += units;
       }
-      end = slot + slotsPerUnit;
+    } finally {
+      this.#firstSlots.copyWithin(0, done, this.#count);
+      this.#count -= done;
+      if (this.#count === 0) this.#hasDie.fill(0);
     }
-    if (end > first) visit(first, end - first);
+  }
+
+  /** Units from the one at `index` on that lie side by side. */
+  #runFrom(index: number): number {
+    const { slotsPerUnit } = this.#geometry;
+    const first = this.#firstSlots[index]!;
+    let units = 1;
+    for (; index + units < this.#count; units++) {
+      if (this.#firstSlots[index + units] !== first + units * slotsPerUnit) break;
+    }
+    return units;
   }
 }

@@ -100,9 +100,13 @@ export class RequestQueue extends HostQueue {
     }
   }
 
-  /** Fails every request that has not been answered: the drive has stopped. */
+  /**
+   * Fails every request that has not been answered: the drive has stopped. Those that have ended
+   * fail too, as an image may not have what they stand for.
+   */
   failAll(): void {
     this.clear();
+    for (const job of this.#finished) job.failed = true;
     this.deliver();
     for (const job of this.#jobs) {
       if (job.left === 0) continue;

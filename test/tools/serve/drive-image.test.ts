@@ -19,6 +19,7 @@ import { TOY } from '../../../firmware/profiles/toy.ts';
 import { main } from '../../../tools/cli/main.ts';
 import { openSnapshot } from '../../../tools/dump/open.ts';
 import { dumpTable } from '../../../tools/dump/tables.ts';
+import { RunError } from '../../../tools/errors.ts';
 import { DriveImage } from '../../../tools/image/drive-image.ts';
 import { PageState } from '../../../tools/image/format.ts';
 import { ImageFile } from '../../../tools/image/image-file.ts';
@@ -267,6 +268,19 @@ describe('in this process', () => {
       expect(toy.run(request).error).toBe(NbdError.Ok);
     }
     expect(missing).toEqual([]);
+    await toy.stop();
+  });
+
+  test('what could not be written into the file is not answered as done', async () => {
+    const opened = options(image);
+    const toy = await ServedToy.start(() => opened);
+    opened.image.flush = () => {
+      throw new RunError('no space left on the device');
+    };
+    const data = pattern(1, 1);
+    const write = new HandRequest(NbdKind.Write, 0, PAGE, { data, fua: true });
+    expect(toy.run(write).error).toBe(NbdError.Io);
+    expect(toy.service.stoppedBecause).toBe('no space left on the device');
     await toy.stop();
   });
 
