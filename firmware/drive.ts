@@ -41,6 +41,7 @@ import type { BootState } from './boot.ts';
 import { DriveFaultList, DriveFaults } from './drive-faults.ts';
 import { buildFlash, type EccWeight } from './drive-flash.ts';
 import { Firmware } from './firmware.ts';
+import { regionOf } from './ftl/regions.ts';
 import { checkProfile } from './profile-check.ts';
 
 /** Flash operations that may be in flight or waiting at once. */
@@ -204,6 +205,9 @@ export class Drive {
     this.arm.onPanic = () => this.#coreStopped();
     this.aragon.core.onPanic = () => this.#coreStopped();
     this.#troubles = new DriveFaults(this);
+    const { superblocks } = this.firmware;
+    this.faults.regionOf = (die, block) =>
+      regionOf(geometry, superblocks, this.array.store, die, block);
   }
 
   /** Turns the power on: the boot begins. */

@@ -12,8 +12,8 @@ Where the drive comes from, one of:
   --snapshot  a snapshot file
   --record    a record of bf3 serve, run again to --at or to its end
 
---from is a number of the first column for l2p, p2l, superblocks, dies, ncq and cache, for the
-others a row. bf3 dump without a table lists the tables.
+--from is a number of the first column for l2p, p2l, superblocks, blocks, bad-blocks, dies, ncq and
+cache, for the others a row. bf3 dump without a table lists the tables.
 
 Examples:
   $ bf3 dump l2p --attach /tmp/bf3.ctl --from 1000 --count 20
@@ -35,7 +35,7 @@ export function register(program: Command): void {
     .option('--count <rows>', 'rows at most', wholeNumber('--count', 0, MOST))
     .option(
       '--superblock <number>',
-      'only what lies in this superblock (l2p, p2l, superblocks)',
+      'only what lies in this superblock (l2p, p2l, superblocks, blocks, bad-blocks)',
       wholeNumber('--superblock', 0, MOST),
     )
     .option('--json', 'an array of objects')

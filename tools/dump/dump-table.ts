@@ -8,7 +8,7 @@ export type DumpRow = DumpCell[];
 export interface DumpOptions {
   /**
    * First row, as a number of the table's key: the logical page of `l2p`, the slot of `p2l`, the
-   * superblock, die, NCQ slot or log position; for other tables the row, counted from 0.
+   * superblock, block, die, NCQ slot or log position; for other tables the row, counted from 0.
    */
   readonly from?: number;
   /** Rows at most. */

@@ -10,11 +10,13 @@ import { CACHE, DRAM, NCQ, REGISTERS, SMART, TIMELINE } from './controller-table
 import type { DumpCell, DumpOptions, DumpRow, DumpTable } from './dump-table.ts';
 import { DIES, FREE, L2P, P2L, SUPERBLOCKS } from './flash-tables.ts';
 import { MACHINES } from './machines.ts';
+import { BAD_BLOCKS, BLOCKS, DAMAGE, FAULTS } from './nand-tables.ts';
 
 export type { DumpCell, DumpOptions, DumpRow };
 
 const TABLES: readonly DumpTable[] = [
-  ...[MACHINES, L2P, P2L, SUPERBLOCKS, FREE, DIES, NCQ, CACHE],
+  ...[MACHINES, L2P, P2L, SUPERBLOCKS, FREE, BLOCKS, BAD_BLOCKS, DAMAGE, FAULTS, DIES],
+  ...[NCQ, CACHE],
   ...[DRAM, REGISTERS, TIMELINE, SMART],
 ];
 
