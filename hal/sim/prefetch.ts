@@ -27,7 +27,11 @@ export class Prefetch {
   /** Loads every cell that was noted. */
   fetch(): void {
     let sum = 0;
-    for (let i = 0; i < this.#count; i++) sum ^= this.#cells[i]![this.#index[i]!]!;
+    for (let i = 0; i < this.#count; i++) {
+      sum ^= this.#cells[i]![this.#index[i]!]!;
+      // A table that is not used any more must not be kept from here.
+      this.#cells[i] = NO_CELLS;
+    }
     this.#sink = sum;
     this.#count = 0;
   }
