@@ -138,8 +138,7 @@ function goingBack(repeat: number): Figures {
   const { timeline, machine } = rig.drive;
   const count = 100_000;
   const write = () => rig.run({ kind: 'write', order: 'random', pages: 1, count }).wallSeconds;
-  write();
-  const ratios = times(repeat, () => {
+  const recorded = () => {
     const off = write();
     const history = new History(machine);
     const beganWall = process.hrtime.bigint();
@@ -149,7 +148,10 @@ function goingBack(repeat: number): Figures {
     const on = elapsedNs(beganWall) / 1e9;
     history.stop();
     return { recordingCostRatio: on / off };
-  });
+  };
+  // The engine compiles the machine anew when it first meets a log that is on.
+  times(2, recorded);
+  const ratios = times(repeat, recorded);
   const history = new History(machine);
   rig.workload.start({ kind: 'write', order: 'random', pages: 1, count: 10 * count });
   rig.drive.host.pump();
