@@ -6,10 +6,12 @@
  * neither boot code nor journal nor footers; faults that name those regions meet nothing.
  */
 
-import type { FaultRegion } from '../../hal/faults/fault.ts';
 import { METADATA } from '../../hal/flash-ops.ts';
 import type { Geometry } from '../../hal/geometry.ts';
 import { SuperblockState, type Superblocks } from './superblocks.ts';
+
+/** What this layout uses flash for. */
+export type Region = 'root' | 'checkpoint' | 'data';
 
 /** Reads the page word of a slot as it was programmed, 0 when it is erased. */
 export interface PageWords {
@@ -26,7 +28,7 @@ export function regionOf(
   words: PageWords,
   die: number,
   block: number,
-): FaultRegion | null {
+): Region | null {
   const superblock = block >>> geometry.planeBits;
   switch (superblocks.state[superblock] as SuperblockState) {
     case SuperblockState.Root:
