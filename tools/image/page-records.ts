@@ -50,6 +50,7 @@ export class PageRecords {
   readonly #words: Int32Array;
   readonly #layout: ImageLayout;
   readonly #slotsPerPage: number;
+  readonly #slotBits: number;
   /** Number of the first page, and how many there are. */
   firstPage = 0;
   count = 0;
@@ -58,6 +59,7 @@ export class PageRecords {
   constructor(layout: ImageLayout, capacity: number) {
     this.#layout = layout;
     this.#slotsPerPage = layout.geometry.slotsPerPage;
+    this.#slotBits = layout.geometry.slotBits;
     this.capacity = capacity;
     this.#words = new Int32Array(capacity * layout.pageRecordWords);
     this.bytes = new Uint8Array(this.#words.buffer);
@@ -156,8 +158,8 @@ export class PageRecords {
   }
 
   #slotWord(index: number): number {
-    const page = Math.floor(index / this.#slotsPerPage);
-    const inPage = index - page * this.#slotsPerPage;
+    const page = index >>> this.#slotBits;
+    const inPage = index & (this.#slotsPerPage - 1);
     return page * this.#layout.pageRecordWords + FIRST_SLOT + inPage * SLOT_WORDS;
   }
 
