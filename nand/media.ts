@@ -92,7 +92,7 @@ export class Media {
     const flags = store.history.flagsOf(block);
     if ((flags & DAMAGED) !== 0 && this.#isLost(flags, page)) return UNCORRECTABLE;
     const blocks = store.history;
-    if (page >= blocks.nextPageOf(block)) return this.#erased(addedBits);
+    if (page >= blocks.nextPageOf(block)) return this.#erased(slot, block, page, addedBits);
     if (this.content < 0) this.#contents.retain(this.content);
     if (flags === 0 && addedBits === 0 && this.#safe !== null) {
       const first = (slot & this.#slotMask) * CODEWORDS_PER_SLOT;
@@ -176,9 +176,16 @@ export class Media {
     return true;
   }
 
-  /** An erased slot reads as such while few of its bits are zero. */
-  #erased(addedBits: number): number {
-    if (addedBits <= erasedThreshold(CORRECTABLE_BITS)) return addedBits;
+  /** An erased slot reads as such while few of its bits are zero: disturb turns some over. */
+  #erased(slot: number, block: number, page: number, addedBits: number): number {
+    let zeros = addedBits;
+    if (this.errors !== null) {
+      const history = this.#history;
+      this.store.history.fill(history, block, page, this.clock.minute);
+      const first = (slot & this.#slotMask) * CODEWORDS_PER_SLOT;
+      zeros += this.errors.erasedSlotErrors(history, first, this.#counts);
+    }
+    if (zeros <= erasedThreshold(CORRECTABLE_BITS)) return zeros;
     this.badSectors = ALL_SECTORS;
     return UNCORRECTABLE;
   }

@@ -265,3 +265,35 @@ it('reading with shifted references wins back what age has taken, never what wea
   const slot = worn.geometry.pageSlotOf(0, 0);
   expect(worn.media.read(slot, 0, 0.125)).toBe(worn.media.read(slot, 0));
 });
+
+it('erased pages have the zero bits that disturb has put there, and never fewer', () => {
+  const rig = new NandRig({ errors: true });
+  const { store, geometry, media } = rig;
+  const block = 3;
+  store.history.load(block, 0, 3000);
+  const slots = Array.from({ length: PAGES * 2 }, (_, i) => {
+    return geometry.pageSlotOf(block, i >> 1) + (i & 1);
+  });
+  let before = slots.map(() => 0);
+  for (const reads of [0, 100_000, 400_000]) {
+    while (store.history.readsOf(block) < reads) store.history.read(block);
+    const seen = slots.map((slot) => read(rig, slot));
+    const expected = slots.map((slot) => {
+      const past = { eraseCount: 3000, readCount: reads, ageMinutes: 0 };
+      const history = new PageHistory().place(block, geometry.pageOf(slot), 0);
+      return media.errors!.erasedSlotErrors(
+        Object.assign(history, past),
+        (slot & 1) * 4,
+        new Int32Array(4),
+      );
+    });
+    const corrected = seen.map((each) => each.corrected);
+    expect(corrected).toEqual(expected);
+    expect(corrected.every((bits, i) => bits >= before[i]!)).toBe(true);
+    expect(seen.every(({ cells, badSectors }) => `${cells}/${badSectors}` === '0,0,0/0')).toBe(
+      true,
+    );
+    before = corrected;
+  }
+  expect(Math.max(...before)).toBeGreaterThan(0);
+});
