@@ -12,8 +12,8 @@ Where the drive comes from, one of:
   --snapshot  a snapshot file
   --record    a record of bf3 serve, run again to --at or to its end
 
---from is a number of the first column for l2p, p2l, superblocks, blocks, bad-blocks, dies, ncq and
-cache, for the others a row. bf3 dump without a table lists the tables.
+--from is a number of the first column for l2p, p2l, superblocks, blocks, dies, ncq and cache, for
+the others a row. bf3 dump without a table lists the tables.
 
 Examples:
   $ bf3 dump l2p --attach /tmp/bf3.ctl --from 1000 --count 20

@@ -25,7 +25,7 @@ export interface DumpTable {
   readonly columns: readonly string[];
   /** True when `superblock` narrows the rows. */
   readonly bySuperblock?: boolean;
-  /** True when `from` is a number of the table's key and `rows` begins there by itself. */
+  /** True when `from` is a key, unique in the first column, and `rows` begins there by itself. */
   readonly keyed?: boolean;
   /** Rows in order, made while they are asked for; the drive must not move meanwhile. */
   rows(drive: Drive, from: number, superblock: number | null): Iterable<DumpRow>;

@@ -10,6 +10,7 @@ const FLAG_NAMES: readonly (readonly [BlockFlag, string])[] = [
   [BlockFlag.Damaged, 'damaged'],
 ];
 
+const MINUTES_PER_DAY = 1440;
 /** Bit error rates are shown in wrong bits a thousand million, as whole numbers. */
 const PPB = 1e9;
 
@@ -18,7 +19,7 @@ export const BLOCKS: DumpTable = {
   says: 'a flash block that was used or marked: its past, the bit error rate of its last page',
   columns: [
     ...['block', 'where', 'superblock', 'nextPage', 'eraseCount', 'firstMinute', 'lastMinute'],
-    ...['ageMinutes', 'reads', 'flags', 'rberPpb'],
+    ...['ageDays', 'reads', 'flags', 'rberPpb'],
   ],
   bySuperblock: true,
   keyed: true,
@@ -33,13 +34,14 @@ export const BLOCKS: DumpTable = {
   },
 };
 
-/** Instants are minutes at 30 C since the drive was made; null: nothing is programmed. */
+/** Minutes and days at 30 C, the minutes since the drive was made; null: nothing is programmed. */
 function blockRow(drive: Drive, block: number): DumpRow {
   const { array } = drive;
   const { history } = array.store;
   const nextPage = history.nextPageOf(block);
   const isUsed = nextPage > 0;
   const flags = history.flagsOf(block);
+  const ageMinutes = Math.max(0, array.media.clock.minute - history.firstMinuteOf(block));
   return [
     block,
     placeOf(drive, block),
@@ -48,7 +50,7 @@ function blockRow(drive: Drive, block: number): DumpRow {
     history.eraseCountOf(block),
     isUsed ? history.firstMinuteOf(block) : null,
     isUsed ? history.lastMinuteOf(block) : null,
-    isUsed ? Math.max(0, array.media.clock.minute - history.firstMinuteOf(block)) : null,
+    isUsed ? Math.floor(ageMinutes / MINUTES_PER_DAY) : null,
     history.readsOf(block),
     FLAG_NAMES.filter(([flag]) => (flags & flag) !== 0)
       .map(([, name]) => name)
@@ -62,11 +64,10 @@ export const BAD_BLOCKS: DumpTable = {
   says: 'a block group that firmware does not use: marked by the factory, or grown bad',
   columns: ['superblock', 'die', 'where', 'cause'],
   bySuperblock: true,
-  keyed: true,
-  *rows(drive, from, superblock) {
+  *rows(drive, _, superblock) {
     const { geometry, firmware, array } = drive;
     const { bad } = firmware.superblocks;
-    for (let i = from; i < geometry.superblocks; i++) {
+    for (let i = 0; i < geometry.superblocks; i++) {
       if ((superblock !== null && i !== superblock) || !bad.hasBad(i)) continue;
       for (let die = 0; die < geometry.dies; die++) {
         if (!bad.isBad(i, die)) continue;

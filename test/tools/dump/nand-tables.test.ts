@@ -38,7 +38,7 @@ test('a block shows its past, its flags and the bit error rate of its last page'
   expect(rber).toBeGreaterThan(0.25e9);
   const where = 'ch1.die1 block 40';
   // The scan for factory marks has read every block once.
-  const row = [block, where, UNUSED, 2, 700, 0, 0, 30 * 24 * 60, 6, 'weak+damaged', rber];
+  const row = [block, where, UNUSED, 2, 700, 0, 0, 30, 6, 'weak+damaged', rber];
   expect(rows(host, 'blocks', { superblock: UNUSED })).toEqual([row]);
   expect(rows(host, 'blocks', { from: block, count: 1 })).toEqual([row]);
   expect(rows(host, 'blocks', { from: block + 1, superblock: UNUSED })).toEqual([]);
@@ -54,11 +54,14 @@ test('a bad block group is marked by the factory, or has failed', () => {
   array.store.flag(geometry.blockIndex(1, UNUSED * geometry.planes + 1), BlockFlag.FactoryMark);
   bad.addFactory(UNUSED, 1);
   bad.addGrown(UNUSED + 1, 0);
+  bad.addGrown(UNUSED + 1, 2);
   expect(rows(host, 'bad-blocks')).toEqual([
     [UNUSED, 1, 'ch1.die0 block 40', 'factory'],
     [UNUSED + 1, 0, 'ch0.die0 block 42', 'grown'],
+    [UNUSED + 1, 2, 'ch0.die1 block 42', 'grown'],
   ]);
-  expect(rows(host, 'bad-blocks', { superblock: UNUSED + 1 })).toHaveLength(1);
+  expect(rows(host, 'bad-blocks', { superblock: UNUSED + 1 })).toHaveLength(2);
+  expect(rows(host, 'bad-blocks', { from: 2 }).map(([, die]) => die)).toEqual([2]);
 });
 
 test('a fault is listed with what became of it, and what it left is damage and a bad block', () => {

@@ -150,6 +150,15 @@ describe('a served drive', () => {
     );
   });
 
+  test('gives every row of a superblock that lies across two pages', async () => {
+    await served('bad', async ({ drive }, control) => {
+      for (const die of [0, 2, 3]) drive.firmware.superblocks.bad.addGrown(20, die);
+      const direct = dumpTable(drive, 'bad-blocks');
+      expect(direct.rows).toHaveLength(3);
+      expect(await attachedTable(control, 'bad-blocks', {}, 2)).toEqual(direct);
+    });
+  });
+
   test('its record can be debugged: back over the commands and forward gives the record’s end', () => {
     const { session } = fileSession(file('whole.ndjson'));
     const { end } = openRecord(file('whole.ndjson')).source.recording;
