@@ -2,9 +2,10 @@
  * The unit a flash descriptor works on: what every reader and writer of flash needs of it.
  */
 
-import { FlashOp, SLOTS_PER_OP } from '../hal/flash-ops.ts';
+import { FlashOp, type FlashOps, LPN_MASK, SLOTS_PER_OP } from '../hal/flash-ops.ts';
 import type { Board, OpOwner } from './board.ts';
 import type { Frontier } from './ftl/frontier.ts';
+import type { Mapping } from './ftl/mapping.ts';
 
 /** A read of the multi-plane page of `flashSlot` with no slot chosen yet; the caller submits it. */
 export function prepareRead(
@@ -75,4 +76,13 @@ export function unitSlotOf(board: Board, op: number): number {
   const { geometry, ops } = board;
   const superblock = ops.block[op]! >>> geometry.planeBits;
   return geometry.unitSlotOf(ops.die[op]!, superblock, ops.page[op]!);
+}
+
+/** The map is about to follow a program that has ended: its cells are fetched together. */
+export function needMapOf(mapping: Mapping, ops: FlashOps, op: number, count: number): void {
+  const first = op * SLOTS_PER_OP;
+  for (let at = first + 1; at < first + count; at++) {
+    mapping.expect((ops.pageWord[at]! & LPN_MASK) - 1);
+  }
+  mapping.need((ops.pageWord[first]! & LPN_MASK) - 1);
 }

@@ -11,7 +11,7 @@ import { invariant } from '../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../hal/sim/snapshot.ts';
 import { type Board, type OpClient, OpOwner } from './board.ts';
 import { ARAGON } from './costs.ts';
-import { prepareAgain, prepareProgram, unitSlotOf } from './flash-unit.ts';
+import { needMapOf, prepareAgain, prepareProgram, unitSlotOf } from './flash-unit.ts';
 import type { Frontier } from './ftl/frontier.ts';
 import type { Mapping } from './ftl/mapping.ts';
 import type { PerformanceMode } from './ftl/performance-mode.ts';
@@ -110,10 +110,7 @@ export class HostStream implements OpClient, Saveable {
     }
     this.#unitsInFlight--;
     const unit = unitSlotOf(this.#board, op);
-    for (let j = 1; j < count; j++) {
-      this.#mapping.expect(buffer.lpn[ops.target[op * SLOTS_PER_OP + j]!]!);
-    }
-    this.#mapping.need(buffer.lpn[ops.target[op * SLOTS_PER_OP]!]!);
+    needMapOf(this.#mapping, ops, op, count);
     for (let j = 0; j < count; j++) {
       const at = ops.target[op * SLOTS_PER_OP + j]!;
       this.#mapping.fromBuffer(buffer.lpn[at]!, at, unit + j);

@@ -19,7 +19,7 @@ import { invariant } from '../../hal/sim/invariant.ts';
 import type { Saveable, Saved } from '../../hal/sim/snapshot.ts';
 import { type Board, type OpClient, OpOwner } from '../board.ts';
 import { ARAGON } from '../costs.ts';
-import { prepareAgain, prepareProgram, prepareRead, unitSlotOf } from '../flash-unit.ts';
+import { needMapOf, prepareAgain, prepareProgram, prepareRead, unitSlotOf } from '../flash-unit.ts';
 import type { HostStream } from '../host-stream.ts';
 import type { SmartRecord } from '../smart-record.ts';
 import { CopyBuffer } from './copy-buffer.ts';
@@ -250,11 +250,7 @@ export class Collector implements OpClient, Saveable {
     }
     this.#programsInFlight--;
     const unit = unitSlotOf(this.#board, op);
-    const lpnOf = op * SLOTS_PER_OP;
-    for (let j = 1; j < count; j++) {
-      this.#mapping.expect((ops.pageWord[lpnOf + j]! & LPN_MASK) - 1);
-    }
-    this.#mapping.need((ops.pageWord[lpnOf]! & LPN_MASK) - 1);
+    needMapOf(this.#mapping, ops, op, count);
     for (let j = 0; j < count; j++) {
       const at = op * SLOTS_PER_OP + j;
       this.#mapping.move((ops.pageWord[at]! & LPN_MASK) - 1, ops.target[at]!, unit + j);
